@@ -5,8 +5,8 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use windlass::text::budget::Budget;
-use windlass::text::envsubst;
+use windlass_envsubst as envsubst;
+use windlass_source::budget::Budget;
 
 /// Lines as CRD descriptions have them; the numbers of escapes and references are those asked for.
 fn template(size: usize, escapes: usize, references: usize) -> String {

@@ -7,8 +7,8 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use windlass::ops::lint::{self, Request};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 fn release(criterion: &mut Criterion) {
     let folder = concat!(

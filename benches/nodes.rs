@@ -11,8 +11,6 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use windlass::api::names::Version;
-use windlass::diag::Report;
 use windlass::ops::diff::{self, Comparing, Side};
 use windlass::ops::inspect::{self, Inspecting};
 use windlass::ops::migrate::{self, Wanted};
@@ -20,10 +18,12 @@ use windlass::ops::render::{self, Rendering, Selection};
 use windlass::ops::size::{self, Measuring};
 use windlass::ops::validate::{self, Judged};
 use windlass::ops::why::{self, Asking};
-use windlass::render::{Origins, Pool, Request};
-use windlass::report::Sources;
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
+use windlass_bootstrap::render::{Origins, Pool, Request};
+use windlass_capi::api::names::Version;
+use windlass_report::Sources;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::Report;
 
 const CONTROL_PLANE: &str = include_str!("../examples/control-plane.yaml");
 

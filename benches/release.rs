@@ -3,8 +3,8 @@
 #![allow(missing_docs, reason = "criterion makes the functions")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use windlass::builtin::builtin;
 use windlass::ops::release_build::{self, Order, version};
-use windlass::provider::builtin;
 
 fn release(criterion: &mut Criterion) {
     let version = version("v0.1.0").expect("semantic");

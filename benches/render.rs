@@ -13,11 +13,11 @@ use std::path::Path;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde_json::Value;
-use windlass::render::write::cloud_config::encode;
-use windlass::render::write::ignition::v3;
-use windlass::render::{self, Encoder, FeatureGates, Notes, Pool, Request};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
+use windlass_bootstrap::render::write::cloud_config::encode;
+use windlass_bootstrap::render::write::ignition::v3;
+use windlass_bootstrap::render::{self, Encoder, FeatureGates, Notes, Pool, Request};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 const WORKER: &str = include_str!("../examples/worker.yaml");
 

@@ -9,10 +9,10 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use windlass::objects::Pool;
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
-use windlass::topology::{Options, plan};
+use windlass_objects::Pool;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_topology::{Options, plan};
 
 fn example() -> String {
     std::fs::read_to_string(concat!(

@@ -6,10 +6,10 @@ use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::{Map, Value, json};
-use windlass::text::budget::Budget;
-use windlass::text::goyaml;
-use windlass::text::source::Source;
-use windlass::text::yaml::parse;
+use windlass_go_yaml::goyaml;
+use windlass_go_yaml::yaml::parse;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 /// A schema as controller-gen writes it: descriptions that are folded or blocks, enums, patterns,
 /// lists, and `width` fields a level.

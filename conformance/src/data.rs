@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use windlass::text::gzip;
+use windlass_source::gzip;
 
 /// More is not bootstrap data: Secrets hold a megabyte.
 const MOST: usize = 8 << 20;

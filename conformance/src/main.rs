@@ -34,7 +34,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
-use windlass::report::text::visible_lines;
+use windlass_report::text::visible_lines;
 
 use crate::arguments::{Arguments, Format};
 use crate::report::Report;

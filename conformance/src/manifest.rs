@@ -3,10 +3,10 @@
 use std::fmt::Display;
 
 use serde_json::Value;
-use windlass::text::budget::Budget;
-use windlass::text::envsubst;
-use windlass::text::source::Source;
-use windlass::text::yaml;
+use windlass_envsubst as envsubst;
+use windlass_go_yaml::yaml;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 /// The objects of a file. A variable gets its value from `value`, or its default.
 ///

@@ -1,7 +1,7 @@
 //! The provider under test, as its CRDs describe it.
 
 use serde_json::Value;
-use windlass::contract::labels;
+use windlass_capi::contract::labels;
 
 use crate::api::Kind;
 use crate::history::Completion;

@@ -3,10 +3,10 @@
 
 use libfuzzer_sys::fuzz_target;
 use windlass::ops::release_build::{self, Order, version};
-use windlass::provider::{self, Inputs, Matched, Wanted};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
-use windlass::text::yaml;
+use windlass_release::provider::{self, Inputs, Matched, Wanted};
+use windlass_source::budget::Budget;
+use windlass_source::Source;
+use windlass_go_yaml::yaml;
 
 /// A provider.yaml that reads every part, for inputs whose own does not parse.
 const PROVIDER: &str = "apiVersion: windlass.dev/v1alpha1

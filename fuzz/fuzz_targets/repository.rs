@@ -3,13 +3,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use windlass::clusterctl::{Config, World};
+use windlass_clusterctl::{Config, World};
 use windlass::ops::repository::{CONFIGURATION_FILE, bundle, doctor, list, merge, rebase};
 use windlass::ops::vars;
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
-use windlass::text::tree::Tree;
-use windlass::text::yaml;
+use windlass_source::budget::Budget;
+use windlass_source::Source;
+use windlass_source::tree::Tree;
+use windlass_go_yaml::yaml;
 
 fuzz_target!(|input: (&str, &[u8], &[u8], &str, &[u8])| {
     let (configuration, metadata, components, template, tar) = input;

@@ -3,9 +3,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
-use windlass::admission::review;
-use windlass::schema::{Schema, structural};
-use windlass::text::budget::Budget;
+use windlass_capi::admission::review;
+use windlass_schema::{Schema, structural};
+use windlass_source::budget::Budget;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(input) = serde_json::from_slice::<Value>(data) else {

@@ -2,12 +2,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use windlass::objects::Pool;
+use windlass_objects::Pool;
 use windlass::ops::render::{Selection, run, with_topologies};
-use windlass::render::Request;
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
-use windlass::topology::{Options, Planned, plan};
+use windlass_bootstrap::render::Request;
+use windlass_source::budget::Budget;
+use windlass_source::Source;
+use windlass_topology::{Options, Planned, plan};
 
 fuzz_target!(|input: (bool, bool, &str)| {
     let (allows_external, skips_admission, text) = input;

@@ -2,14 +2,14 @@
 //! rejection.
 
 use super::{Context, Exit, Failure, remedy};
-use crate::clusterctl as engine;
-use crate::clusterctl::{Config, Log, Rejection, TemplateSource, World};
 use crate::io::WorldError;
 use crate::io::clusterctl_files::Disk;
 use crate::io::environment::Environment;
 use crate::io::network::{Bounds, Client, Transport, Visible};
 use crate::io::{files, input};
-use crate::report::text::visible_lines;
+use windlass_clusterctl as engine;
+use windlass_clusterctl::{Config, Log, Rejection, TemplateSource, World};
+use windlass_report::text::visible_lines;
 
 /// `--list-variables`, `--list-variables=false`: what pflag takes for a boolean.
 pub(super) fn boolean(text: &str) -> Result<bool, GoFault> {

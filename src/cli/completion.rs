@@ -7,9 +7,9 @@ use clap_complete::{Shell, generate};
 use super::flags::known_rules;
 use super::verbs::{Action, Group, Manner, Run, Verb, tree};
 use super::{Context, Exit, Failure, version};
-use crate::contract::{cluster_class_name, template_flavor};
-use crate::provider::template_files;
-use crate::render::Profile;
+use crate::builtin::template_files;
+use windlass_bootstrap::render::Profile;
+use windlass_capi::contract::{cluster_class_name, template_flavor};
 
 pub(super) const VERB: Verb = Verb {
     words: &["completion"],

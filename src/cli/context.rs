@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use super::flags::{Colour, Format, ListFormat};
 use super::remedy;
-use crate::diag::{Diagnostic, Report, Severity};
 use crate::io::environment::Environment;
 use crate::io::stdio::Stdio;
-use crate::report::text::{self, Style};
-use crate::report::{Sources, github, json, junit, sarif, without_secrets};
-use crate::text::budget::Budget;
+use windlass_report::text::{self, Style};
+use windlass_report::{Sources, github, json, junit, sarif, without_secrets};
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Report, Severity};
 
 /// The flags of every verb.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
@@ -305,9 +305,9 @@ mod tests {
     use std::rc::Rc;
 
     use super::*;
-    use crate::diag::{Place, Rule};
     use crate::io::stdio::Stream;
-    use crate::text::source::Source;
+    use windlass_source::Source;
+    use windlass_source::diag::{Place, Rule};
 
     #[derive(Clone, Default)]
     struct Buffer(Rc<RefCell<Vec<u8>>>);

@@ -16,8 +16,8 @@ use super::{Context, Exit, Failure};
 use crate::io::files;
 use crate::io::input::{self, Inputs, Limits, STDIN_NAME};
 use crate::ops::diff::{self, Comparison, MachineChange, Side, markdown, text};
-use crate::render::Request;
-use crate::report::Sources;
+use windlass_bootstrap::render::Request;
+use windlass_report::Sources;
 
 pub(super) const VERB: Verb = Verb {
     words: &["diff"],

@@ -2,8 +2,8 @@
 
 use super::verbs::{FIRST_TRY, Manner, Verb};
 use super::{Exit, Failure, overview, usage};
-use crate::text::nearest::nearest;
-use crate::text::url::without_credentials;
+use windlass_source::nearest::nearest;
+use windlass_source::url::without_credentials;
 
 /// Global flags whose value is the next argument.
 const WITH_VALUE: [&str; 5] = ["--config", "--settings", "-v", "--v", "--color"];

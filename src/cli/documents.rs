@@ -3,15 +3,15 @@
 
 use super::templates::TemplateFlags;
 use super::{Context, Failure};
-use crate::diag::Report;
 use crate::io::charts;
 use crate::io::input::{self, Limits};
 use crate::ops::render::{self, Rendering};
 use crate::ops::{self, kustomize_files};
-use crate::render::{Origins, Pool, Request, report_undeclared};
-use crate::report::Sources;
-use crate::report::text::listed;
-use crate::text::source::Source;
+use windlass_bootstrap::render::{Origins, Pool, Request, report_undeclared};
+use windlass_report::Sources;
+use windlass_report::text::listed;
+use windlass_source::Source;
+use windlass_source::diag::Report;
 
 pub(super) struct Documents {
     /// The texts, with their variables replaced.

@@ -1,8 +1,8 @@
 //! How a verb ends: an exit code, or why it could not do its work.
 
-use crate::diag::Report;
 use crate::io::WorldError;
-use crate::text::source::Source;
+use windlass_source::Source;
+use windlass_source::diag::Report;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use super::context::To;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::ops::rules;
-use crate::report::text::Style;
-use crate::text::nearest::nearest;
+use windlass_report::text::Style;
+use windlass_source::nearest::nearest;
 
 pub(super) const VERB: Verb = Verb {
     words: &["explain"],

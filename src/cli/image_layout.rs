@@ -5,12 +5,12 @@ use semver::Version;
 use super::Failure;
 use super::release::kept;
 use super::sbom_flags::labelled;
-use crate::diag::Report;
-use crate::emit::release::{ImageOverride, Release, Replacement};
 use crate::io::input::Limits;
 use crate::io::trees;
 use crate::ops::release_image::{self, MOST_BYTES};
-use crate::provider::Declared;
+use windlass_release::emit::release::{ImageOverride, Release, Replacement};
+use windlass_release::provider::Declared;
+use windlass_source::diag::Report;
 
 /// The digest of each layout, `DIR` or `LABEL=DIR`. What is wrong with a layout goes into the
 /// report.

@@ -13,14 +13,14 @@ use super::render_flags::RenderFlags;
 use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::diag::{Report, Setting};
 use crate::ops::images::{self, Images, Known, MachineImages};
 use crate::ops::render::{self, Selection};
 use crate::ops::topology;
-use crate::render::Request;
-use crate::report::Sources;
-use crate::report::levels::Levels;
-use crate::report::text::plural;
+use windlass_bootstrap::render::Request;
+use windlass_report::Sources;
+use windlass_report::levels::Levels;
+use windlass_report::text::plural;
+use windlass_source::diag::{Report, Setting};
 
 pub(super) const VERB: Verb = Verb {
     words: &["images"],

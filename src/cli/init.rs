@@ -8,17 +8,17 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use super::context::To;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure, init_verify};
-use crate::contract::ProviderType;
 use crate::io::files::{self, Privacy};
 use crate::io::input::{self, Limits};
 use crate::io::trees;
 use crate::ops::init::{self, Form, Given, Made};
-use crate::provider::STDIN;
-use crate::report::Sources;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
-use crate::text::tree::Tree;
-use crate::text::url::without_credentials;
+use windlass_capi::contract::ProviderType;
+use windlass_release::provider::STDIN;
+use windlass_report::Sources;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::tree::Tree;
+use windlass_source::url::without_credentials;
 
 pub(super) const VERB: Verb = Verb {
     words: &["init"],

@@ -6,13 +6,13 @@ use super::context::To;
 use super::init::kustomized;
 use super::provider_file;
 use super::{Context, Exit, Failure};
-use crate::diag::{Report, Severity};
 use crate::ops::init::verify::{self, Verified};
 use crate::ops::release_build::{self, Order};
 use crate::ops::release_diff::text;
-use crate::provider::Matched;
-use crate::report::Sources;
-use crate::report::text::plural;
+use windlass_release::provider::Matched;
+use windlass_report::Sources;
+use windlass_report::text::plural;
+use windlass_source::diag::{Report, Severity};
 
 /// Builds the provider.yaml `target` in memory and compares.
 pub(super) fn run(context: &mut Context<'_>, target: &str, file: &str) -> Result<Exit, Failure> {

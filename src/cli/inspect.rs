@@ -10,13 +10,13 @@ use super::context::To;
 use super::flags::{LevelFlags, PageFormat, PageOutput};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::api::time::Timestamp;
 use crate::io::input::{self, Limits, STDIN_NAME};
 use crate::io::{clock, files};
 use crate::ops::inspect::{self, Inspected, Inspecting};
-use crate::report::Sources;
-use crate::report::text::plural;
-use crate::text::source::Source;
+use windlass_capi::api::time::Timestamp;
+use windlass_report::Sources;
+use windlass_report::text::plural;
+use windlass_source::Source;
 
 pub(super) const VERB: Verb = Verb {
     words: &["inspect"],

@@ -15,7 +15,6 @@ use super::provider_file;
 use super::settings::Judge;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::diag::Report;
 use crate::io::charts;
 use crate::io::cores;
 use crate::io::files;
@@ -26,10 +25,11 @@ use crate::ops::lint::{self, CheckedFile, Form, Linted};
 use crate::ops::release_findings;
 use crate::ops::repository::tars;
 use crate::ops::rules::{self, Knows};
-use crate::report::Sources;
-use crate::report::levels::Verdict;
-use crate::report::text::{self, listed, plural};
-use crate::text::source::Source;
+use windlass_report::Sources;
+use windlass_report::levels::Verdict;
+use windlass_report::text::{self, listed, plural};
+use windlass_source::Source;
+use windlass_source::diag::Report;
 
 pub(super) const VERB: Verb = Verb {
     words: &["lint"],

@@ -11,16 +11,16 @@ use clap::Args;
 
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure, bug, provider_file};
-use crate::diag::Report;
 use crate::editor::{Disk, Incoming, Server};
 use crate::io::files;
 use crate::io::messages::{MOST_WAITING, frame, read_messages};
 use crate::io::neighbours::Neighbours;
 use crate::ops::release_findings;
 use crate::ops::settings::ProjectRoles;
-use crate::report::Sources;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_report::Sources;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::Report;
 
 pub(super) const VERB: Verb = Verb {
     words: &["lsp"],

@@ -8,8 +8,8 @@ use super::verbs::{self, Action, FIRST_TRY, Group, Manner, Run, VERBS, Verb};
 use super::{Context, Exit, Failure, help, overview};
 use crate::io::files::Privacy;
 use crate::io::trees::{self, Mode, Outcome};
-use crate::text::nearest::nearest;
-use crate::text::tree::Tree;
+use windlass_source::nearest::nearest;
+use windlass_source::tree::Tree;
 
 pub(super) const VERB: Verb = Verb {
     words: &["man"],

@@ -13,16 +13,16 @@ use super::flags::{Format, LevelFlags, Output};
 use super::settings::{IN_PART, Judge};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::api::names::Version;
 use crate::io::charts;
 use crate::io::files;
 use crate::io::input::{self, Inputs, Limits};
 use crate::ops;
 use crate::ops::migrate::{self, Family, FileChange, Migration, Wanted};
-use crate::report::Sources;
-use crate::report::levels::Verdict;
-use crate::report::text::{self, plural};
-use crate::text::source::Source;
+use windlass_capi::api::names::Version;
+use windlass_report::Sources;
+use windlass_report::levels::Verdict;
+use windlass_report::text::{self, plural};
+use windlass_source::Source;
 
 pub(super) const VERB: Verb = Verb {
     words: &["migrate"],

@@ -70,10 +70,10 @@ pub use exit::{Exit, Failure};
 use crate::io::environment::Environment;
 use crate::io::input::shown_name;
 use crate::io::stdio::Stdio;
-use crate::report::text::{self, Style, visible_lines};
 use dispatch::Request;
 use flags::Colour;
 use verbs::Verb;
+use windlass_report::text::{self, Style, visible_lines};
 
 /// Runs one command line. `arguments` begin with the name under which the program was called: as
 /// `clusterctl-windlass` it is a plugin, and speaks of itself as `clusterctl windlass`.

@@ -12,14 +12,14 @@ use super::lint::{excluded_note, read};
 use super::settings::IN_PART;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::diag::Report;
 use crate::io::charts;
 use crate::io::cores;
 use crate::io::input::Inputs;
 use crate::ops::outlook::listing::{self, ListedRelease};
 use crate::ops::outlook::{self, Prediction, ReadFile, Until, markdown, text};
-use crate::report::Sources;
-use crate::report::text::plural;
+use windlass_report::Sources;
+use windlass_report::text::plural;
+use windlass_source::diag::Report;
 
 pub(super) const VERB: Verb = Verb {
     words: &["outlook"],

@@ -5,12 +5,12 @@ use std::path::Path;
 use clap::Args;
 
 use super::Failure;
-use crate::diag::Report;
 use crate::io::WorldError;
 use crate::io::files;
 use crate::io::input::Limits;
 use crate::io::trees::Mode;
 use crate::ops::release_provenance::{self, Origin};
+use windlass_source::diag::Report;
 
 #[derive(Args)]
 pub(super) struct ProvenanceFlags {

@@ -8,21 +8,21 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::{Context, Failure};
-use crate::diag::Report;
 use crate::io::WorldError;
 use crate::io::confine::Confine;
 use crate::io::files::is_file;
 use crate::io::glob::{ExpandError, Globs};
 use crate::io::input::{self, ENDINGS, Limits, read_source};
-use crate::provider::{
+use windlass_release::provider::{
     self, Declared, EXCLUDE, Inputs, KUSTOMIZATION_FILES, Kustomization, Matched, STDIN, Strayed,
     Wanted,
 };
-use crate::report::Sources;
-use crate::text::budget::Budget;
-use crate::text::glob::plain;
-use crate::text::shell;
-use crate::text::source::Source;
+use windlass_report::Sources;
+use windlass_shell as shell;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::Report;
+use windlass_source::glob::plain;
 
 /// The file that is taken without the flag.
 const DEFAULT: &str = "provider.yaml";
@@ -109,7 +109,7 @@ pub(super) fn load(file: &str, context: &mut Context<'_>) -> Result<Loaded, Fail
 }
 
 fn builtin() -> Loaded {
-    let (providers, inputs, report) = provider::builtin();
+    let (providers, inputs, report) = crate::builtin::builtin();
     let sources = sources(&providers, &inputs);
     Loaded {
         shown: BUILTIN.to_owned(),

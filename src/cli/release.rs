@@ -15,8 +15,6 @@ use super::provider_file::{Loaded, ProviderFlag};
 use super::settings::{IN_PART, Judge};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure, image_layout, sbom_flags};
-use crate::diag::{Diagnostic, Report};
-use crate::emit::release::{ImageOverride, Release};
 use crate::io::cores;
 use crate::io::files::{self, Privacy};
 use crate::io::input::{Limits, STDIN_NAME, read_source};
@@ -26,10 +24,12 @@ use crate::ops::release_bump::{self, Bumped};
 use crate::ops::release_changes;
 use crate::ops::release_compare;
 use crate::ops::release_provenance;
-use crate::provider::{Declared, STDIN};
-use crate::report::Sources;
-use crate::report::text::plural;
-use crate::text::shell;
+use windlass_release::emit::release::{ImageOverride, Release};
+use windlass_release::provider::{Declared, STDIN};
+use windlass_report::Sources;
+use windlass_report::text::plural;
+use windlass_shell as shell;
+use windlass_source::diag::{Diagnostic, Report};
 
 pub(super) const BUILD: Verb = Verb {
     words: &["release", "build"],
@@ -379,7 +379,7 @@ impl Building<'_> {
         for (name, source) in comparison.sources {
             self.loaded
                 .sources
-                .add(crate::text::source::Source::new(name, source));
+                .add(windlass_source::Source::new(name, source));
         }
         let verdict = self.judge.levels().judge(comparison.report);
         let differing = verdict.report.findings().len();

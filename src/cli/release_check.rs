@@ -11,7 +11,6 @@ use super::flags::{Format, LevelFlags, Output};
 use super::repository::texts;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::diag::Report;
 use crate::io::files;
 use crate::io::input::Limits;
 use crate::io::trees;
@@ -19,10 +18,11 @@ use crate::ops::release_build;
 use crate::ops::release_check::{self, Files, Request};
 use crate::ops::repository::Assets;
 use crate::ops::rules::{self, Knows};
-use crate::report::Sources;
-use crate::report::text::plural;
-use crate::text::tree::Tree;
-use crate::text::url::without_credentials;
+use windlass_report::Sources;
+use windlass_report::text::plural;
+use windlass_source::diag::Report;
+use windlass_source::tree::Tree;
+use windlass_source::url::without_credentials;
 
 pub(super) const VERB: Verb = Verb {
     words: &["release", "check"],

@@ -10,13 +10,13 @@ use super::context::To;
 use super::flags::Comparing;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::diag::Report;
 use crate::io::files;
 use crate::io::input::Limits;
 use crate::io::trees;
 use crate::ops::release_diff::{self, Difference, Side, markdown, text};
-use crate::report::Sources;
-use crate::text::tree::Tree;
+use windlass_report::Sources;
+use windlass_source::diag::Report;
+use windlass_source::tree::Tree;
 
 pub(super) const VERB: Verb = Verb {
     words: &["release", "diff"],

@@ -11,17 +11,17 @@ use super::release::source_date;
 use super::usage::list;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::diag::Report;
 use crate::io::files::{self, Privacy};
 use crate::io::input::Limits;
 use crate::io::lock::Lock;
 use crate::io::trees::{self, Mode, Outcome};
 use crate::ops::release_build;
 use crate::ops::release_image::{self, Binary, MOST_BYTES, Made, Request};
-use crate::report::Sources;
-use crate::report::text::plural;
-use crate::text::nearest::nearest;
-use crate::text::shell;
+use windlass_report::Sources;
+use windlass_report::text::plural;
+use windlass_shell as shell;
+use windlass_source::diag::Report;
+use windlass_source::nearest::nearest;
 
 pub(super) const VERB: Verb = Verb {
     words: &["release", "image"],

@@ -1,6 +1,6 @@
 //! Remedies as the command line words them: settings are flags, other requests are commands.
 
-use crate::diag::{Part, Remedy, Report, Setting};
+use windlass_source::diag::{Part, Remedy, Report, Setting};
 
 pub(super) fn flag(setting: Setting) -> String {
     format!("--{}", setting.name())
@@ -21,7 +21,7 @@ pub(super) fn words(remedy: &Remedy) -> String {
 
 /// The findings with the words of this program in their help.
 pub(super) fn worded(report: Report) -> Report {
-    let word = |mut finding: crate::diag::Diagnostic| {
+    let word = |mut finding: windlass_source::diag::Diagnostic| {
         finding.help = finding.help.map(|remedy| words(&remedy).into());
         finding
     };

@@ -13,19 +13,19 @@ use super::render_flags::RenderFlags;
 use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure, remedy};
-use crate::api::boot::IgnitionVersion;
-use crate::diag::Report;
 use crate::io::files::Privacy;
 use crate::io::trees::{self, Mode};
-use crate::objects::Pool;
 use crate::ops::render::{self, Disclosure, Machine, MachineReport, Rendering, Selection, is_gzip};
 use crate::ops::topology;
-use crate::render::Encoder;
-use crate::render::{Rendered, Request};
-use crate::report::Sources;
-use crate::report::text::{plural, visible};
-use crate::text::budget::Budget;
-use crate::text::tree::Tree;
+use windlass_bootstrap::render::Encoder;
+use windlass_bootstrap::render::{Rendered, Request};
+use windlass_capi::api::boot::IgnitionVersion;
+use windlass_objects::Pool;
+use windlass_report::Sources;
+use windlass_report::text::{plural, visible};
+use windlass_source::budget::Budget;
+use windlass_source::diag::Report;
+use windlass_source::tree::Tree;
 
 pub(super) const VERB: Verb = Verb {
     words: &["render"],

@@ -6,15 +6,15 @@ use std::path::Path;
 use clap::Args;
 
 use super::{Failure, remedy};
-use crate::api::secret::Sensitive;
-use crate::contract::parse_semantic;
 use crate::io::files;
 use crate::io::input::Limits;
-use crate::render::input::cluster::Endpoint;
-use crate::render::input::profile::UnknownRelease;
-use crate::render::validation::config::is_token;
-use crate::render::{FeatureGates, Profile, Request, Role};
-use crate::text::nearest::nearest;
+use windlass_bootstrap::render::input::cluster::Endpoint;
+use windlass_bootstrap::render::input::profile::UnknownRelease;
+use windlass_bootstrap::render::validation::config::is_token;
+use windlass_bootstrap::render::{FeatureGates, Profile, Request, Role};
+use windlass_capi::api::secret::Sensitive;
+use windlass_capi::contract::parse_semantic;
+use windlass_source::nearest::nearest;
 
 const DEFAULT_CAPI: &str = "v1.14";
 

@@ -7,10 +7,10 @@ use serde::Serialize;
 use super::flags::ListOutput;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::diag::{Report, Rule};
 use crate::ops::rules;
-use crate::report::Sources;
-use crate::report::json;
+use windlass_report::Sources;
+use windlass_report::json;
+use windlass_source::diag::{Report, Rule};
 
 pub(super) const VERB: Verb = Verb {
     words: &["rules"],

@@ -2,11 +2,11 @@
 
 use super::Failure;
 use super::release::kept;
-use crate::diag::Report;
 use crate::io::files;
 use crate::io::input::Limits;
 use crate::ops::release_build::{self, Part};
-use crate::provider::Declared;
+use windlass_release::provider::Declared;
+use windlass_source::diag::Report;
 
 /// The documents, `FILE` or `LABEL=FILE`. What is wrong with them goes into the report.
 ///

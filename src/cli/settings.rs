@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 
 use super::flags::{LevelFlags, known_rules};
 use super::{Context, Failure};
-use crate::diag::Report;
 use crate::io::files;
 use crate::io::glob::Globs;
 use crate::io::input::read_source;
 use crate::ops::settings::{self, EXCLUDED, ProjectRoles, SETTINGS_FILE, Settings, excludes};
-use crate::report::Sources;
-use crate::report::levels::{ALL_WARNINGS, Levels, Verdict};
-use crate::report::waivers::{self, ProjectWaiver, Waivers};
-use crate::text::glob;
-use crate::text::nearest::nearest;
-use crate::text::source::Source;
+use windlass_report::Sources;
+use windlass_report::levels::{ALL_WARNINGS, Levels, Verdict};
+use windlass_report::waivers::{self, ProjectWaiver, Waivers};
+use windlass_source::Source;
+use windlass_source::diag::Report;
+use windlass_source::glob;
+use windlass_source::nearest::nearest;
 
 /// The settings of a project, as they were read.
 #[derive(Debug, Clone)]

@@ -18,8 +18,8 @@ use super::{Context, Exit, Failure};
 use crate::ops::render::{self, Selection};
 use crate::ops::size::{self, MachineSize, Measuring, Percent};
 use crate::ops::topology;
-use crate::render::Request;
-use crate::report::text::plural;
+use windlass_bootstrap::render::Request;
+use windlass_report::text::plural;
 
 pub(super) const VERB: Verb = Verb {
     words: &["size"],

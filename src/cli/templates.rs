@@ -6,15 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use clap::Args;
 
 use super::{Context, Failure, clusterctl};
-use crate::clusterctl::{Config, World};
-use crate::diag::Report;
 use crate::io::clusterctl_files::Disk;
-use crate::objects::secrets::is_secret_variable;
-use crate::render::{Origins, Request, Variables};
-use crate::report::Sources;
-use crate::text::envsubst;
-use crate::text::nearest::nearest;
-use crate::text::source::Source;
+use windlass_bootstrap::render::{Origins, Request, Variables};
+use windlass_clusterctl::{Config, World};
+use windlass_envsubst as envsubst;
+use windlass_objects::secrets::is_secret_variable;
+use windlass_report::Sources;
+use windlass_source::Source;
+use windlass_source::diag::Report;
+use windlass_source::nearest::nearest;
 
 /// Whether the input is a template, and the values of its variables.
 #[derive(Args)]

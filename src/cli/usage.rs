@@ -9,8 +9,8 @@ use clap::{Arg, Command};
 use super::clusterctl::GoFault;
 use super::verbs::{self, Manner, Verb};
 use super::{Failure, version};
-use crate::text::nearest::nearest;
-use crate::text::url::without_credentials;
+use windlass_source::nearest::nearest;
+use windlass_source::url::without_credentials;
 
 /// What is wrong with a verb's command line, in the words of the verb.
 pub(super) fn failure(program: &str, verb: &Verb, rest: &[String], error: &clap::Error) -> Failure {

@@ -14,9 +14,9 @@ use super::settings::IN_PART;
 use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::diag::Setting;
 use crate::ops::validate::{self, CheckedMachine};
-use crate::render::Request;
+use windlass_bootstrap::render::Request;
+use windlass_source::diag::Setting;
 
 pub(super) const VERB: Verb = Verb {
     words: &["validate"],

@@ -10,8 +10,8 @@ use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::io::input::{self, Limits};
 use crate::ops::vars::{self, Variable};
-use crate::report::Sources;
-use crate::report::text::plural;
+use windlass_report::Sources;
+use windlass_report::text::plural;
 
 pub(super) const VERB: Verb = Verb {
     words: &["vars"],

@@ -77,7 +77,7 @@ impl Run for Arguments {
             "" => format!("{LINE}\n"),
             "short" => format!("{}\n", Version::GIT_VERSION),
             "json" => format!("{value:#}\n"),
-            "yaml" => crate::text::goyaml::to_string(&value)
+            "yaml" => windlass_go_yaml::goyaml::to_string(&value)
                 .expect("internal error: a version has no control characters"),
             other => {
                 return Err(Failure::Clusterctl(format!(

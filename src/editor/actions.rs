@@ -5,15 +5,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::objects::masked;
-use crate::api::names::Version;
-use crate::diag::{Change, Diagnostic, Report};
 use crate::ops::fix;
 use crate::ops::migrate::{self, DocumentId, Wanted};
-use crate::report::text::{Changed, plural, visible};
-use crate::text::budget::Budget;
-use crate::text::edit::Edits;
-use crate::text::source::Source;
-use crate::text::yaml;
+use windlass_capi::api::names::Version;
+use windlass_go_yaml::yaml;
+use windlass_report::text::{Changed, plural, visible};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Change, Diagnostic, Report};
+use windlass_source::edit::Edits;
 
 /// The maximum number of fixes that are tried by themselves for one request: for each the file is
 /// checked again.
@@ -149,7 +149,7 @@ impl Subject<'_> {
             title: title(&format!("Insert `{first}`{more}")),
             kind: Kind::Step,
             findings: vec![number],
-            changes: crate::diag::Fix::from(edits).changes,
+            changes: windlass_source::diag::Fix::from(edits).changes,
         })
     }
 

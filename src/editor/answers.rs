@@ -21,10 +21,10 @@ use super::documents::{Document, Locator, folder_of};
 use super::hover;
 use super::navigation::{self, Target};
 use super::server::{Disk, Found, Rejection, Server, json as to_json, parsed};
-use crate::diag::Report;
 use crate::ops::settings::ProjectRoles;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::Report;
 
 impl<D: Disk> Server<D> {
     /// The result of a request. `messages` are sent before it.

@@ -6,19 +6,19 @@ use std::sync::Arc;
 
 use super::documents::folder_of;
 use super::objects::Neighbours;
-use crate::diag::Report;
-use crate::lint::templates::is_template;
 use crate::ops::charts::Charts;
 use crate::ops::lint::{self, Form};
 use crate::ops::object_check;
 use crate::ops::rules;
 use crate::ops::settings::{self, ProjectRoles, Settings, excludes};
-use crate::provider::KUSTOMIZATION_FILES;
-use crate::report::Sources;
-use crate::report::levels::Levels;
-use crate::report::waivers::{self, Waivers};
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_lint::templates::is_template;
+use windlass_release::provider::KUSTOMIZATION_FILES;
+use windlass_report::Sources;
+use windlass_report::levels::Levels;
+use windlass_report::waivers::{self, Waivers};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::Report;
 
 /// A folder with open files.
 #[derive(Debug, Clone, Default)]
@@ -68,7 +68,7 @@ pub(super) fn check(folder: &Folder, build: Build<'_>, budget: &Arc<Budget>) -> 
     let report = waived(report, &checked.sources, &settings, folder, &known, budget);
     let report = levels(&settings).judge(report).report;
     checked.sources.extend(folder.settings.clone());
-    let is_shown = |finding: &crate::diag::Diagnostic| {
+    let is_shown = |finding: &windlass_source::diag::Diagnostic| {
         let is_open = |file: &Arc<str>| folder.open.contains(file);
         finding.waived.is_none() && finding.place.file.as_ref().is_some_and(is_open)
     };

@@ -13,15 +13,15 @@ use super::documents;
 use super::hover::described;
 use super::objects::objects;
 use super::schemas::{Field, kinds, schema};
-use crate::diag::FieldPath;
 use crate::ops::settings::SETTINGS_FILE;
 use crate::ops::{rules, settings};
-use crate::report::Sources;
-use crate::text::budget::Budget;
-use crate::text::cut::cut;
-use crate::text::envsubst;
-use crate::text::source::Source;
-use crate::text::yaml::Node;
+use windlass_envsubst as envsubst;
+use windlass_go_yaml::yaml::Node;
+use windlass_report::Sources;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::cut::cut;
+use windlass_source::diag::FieldPath;
 
 /// A completion item.
 struct Item {
@@ -119,7 +119,7 @@ fn yaml_items(
 }
 
 fn rule_items() -> Vec<Item> {
-    let item = |rule: &crate::diag::Rule| Item {
+    let item = |rule: &windlass_source::diag::Rule| Item {
         detail: rule.summary.to_owned(),
         documentation: Some(rules::page(rule)),
         ..Item::word(rule.id, CompletionItemKind::VALUE)
@@ -147,7 +147,7 @@ fn variable_items(text: &str, typed: &str, sources: &[Source]) -> Vec<Item> {
     sources.iter().for_each(|source| add(source.text()));
     defaults.remove(typed);
     let item = |(name, default): (String, Option<String>)| {
-        let is_secret = crate::objects::secrets::is_secret_variable(&name);
+        let is_secret = windlass_objects::secrets::is_secret_variable(&name);
         Item {
             detail: match default {
                 None => "required".to_owned(),
@@ -160,7 +160,7 @@ fn variable_items(text: &str, typed: &str, sources: &[Source]) -> Vec<Item> {
     defaults.into_iter().map(item).collect()
 }
 
-fn definitions(sources: &[Source], budget: &Budget) -> Vec<crate::objects::Object> {
+fn definitions(sources: &[Source], budget: &Budget) -> Vec<windlass_objects::Object> {
     sources
         .iter()
         .filter(|source| source.text().contains("openAPIV3Schema"))

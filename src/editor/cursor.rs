@@ -4,11 +4,11 @@
 use std::ops::Range;
 
 use super::objects::masked_text;
-use crate::diag::{FieldPath, Segment};
-use crate::text::budget::Budget;
-use crate::text::cut::cut;
-use crate::text::source::Source;
-use crate::text::yaml::{self, Node, Value};
+use windlass_go_yaml::yaml::{self, Node, Value};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::cut::cut;
+use windlass_source::diag::{FieldPath, Segment};
 
 /// A document of a text, with its values. Spans are those of the document.
 pub(super) struct Document {

@@ -6,9 +6,9 @@ use ls_types::{
 use serde_json::json;
 
 use super::documents::{Document, Locator};
-use crate::diag::{Diagnostic, Place, Rule, Severity, Span};
-use crate::report::Sources;
-use crate::report::text::visible;
+use windlass_report::Sources;
+use windlass_report::text::visible;
+use windlass_source::diag::{Diagnostic, Place, Rule, Severity, Span};
 
 /// The name under which clients show where a diagnostic is from.
 pub(super) const SOURCE: &str = "windlass";

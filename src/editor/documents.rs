@@ -8,8 +8,8 @@ use std::sync::Arc;
 use ls_types::{Location, Position, TextDocumentContentChangeEvent, Uri};
 
 use super::positions::{Encoding, Lines};
-use crate::text::cut::cut;
-use crate::text::source::Source;
+use windlass_source::Source;
+use windlass_source::cut::cut;
 
 /// An open document.
 #[derive(Debug)]

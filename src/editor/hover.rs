@@ -8,12 +8,12 @@ use super::cursor::{Document, Spot};
 use super::objects::objects;
 use super::schemas::{Field, schema};
 use super::variables::{defined, named_at, used_at};
-use crate::diag::Diagnostic;
-use crate::objects::secrets::is_secret_variable;
 use crate::ops::vars;
-use crate::report::Sources;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_objects::secrets::is_secret_variable;
+use windlass_report::Sources;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::Diagnostic;
 
 /// The maximum number of uses of a variable that are listed.
 const MOST_USES: usize = 20;

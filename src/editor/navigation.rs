@@ -5,11 +5,11 @@ use std::ops::Range;
 use super::cursor::{self, Spot};
 use super::objects::{Link, links, objects};
 use super::variables::{defined, named_at, set_at, used_at, uses};
-use crate::contract::CORE_GROUP;
-use crate::diag::{FieldPath, Place, Segment};
-use crate::objects::Object;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_capi::contract::CORE_GROUP;
+use windlass_objects::Object;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{FieldPath, Place, Segment};
 
 /// A range of bytes in a file.
 pub(super) type Target = (Source, Range<usize>);

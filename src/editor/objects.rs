@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::contract::CORE_GROUP;
-use crate::diag::FieldPath;
-use crate::objects::references::references;
-use crate::objects::{self, Object};
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_capi::contract::CORE_GROUP;
+use windlass_objects::references::references;
+use windlass_objects::{self as objects, Object};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::FieldPath;
 
 /// The maximum number of files that are checked together with one.
 const MOST_RELATED: usize = 32;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use ls_types::{Position, PositionEncodingKind};
 
-use crate::text::cut::cut;
+use windlass_source::cut::cut;
 
 /// The unit in which characters of a line are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,14 +5,14 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
-use crate::admission::core;
-use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
-use crate::api::{control_plane, openapi};
-use crate::contract::CORE_GROUP;
-use crate::diag::{FieldPath, Segment};
-use crate::lint::definitions;
-use crate::objects::Object;
-use crate::provider::{self, PROVIDER_API_VERSION, PROVIDER_KIND};
+use windlass_capi::admission::core;
+use windlass_capi::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
+use windlass_capi::api::{control_plane, openapi};
+use windlass_capi::contract::CORE_GROUP;
+use windlass_lint::definitions;
+use windlass_objects::Object;
+use windlass_release::provider::{self, PROVIDER_API_VERSION, PROVIDER_KIND};
+use windlass_source::diag::{FieldPath, Segment};
 
 const CONTROL_PLANE_GROUP: &str = "controlplane.cluster.x-k8s.io";
 

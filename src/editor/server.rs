@@ -22,13 +22,13 @@ use super::checks::{self, Checked, Folder};
 use super::diagnostics::Writer;
 use super::documents::{Document, Documents, Locator, folder_of, name_of};
 use super::positions::Encoding;
-use crate::diag::{Diagnostic, Report};
 use crate::ops::settings::ProjectRoles;
 use crate::ops::settings::SETTINGS_FILE;
-use crate::provider::KUSTOMIZATION_FILES;
-use crate::report::{Sources, without_secrets};
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_release::provider::KUSTOMIZATION_FILES;
+use windlass_report::{Sources, without_secrets};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Report};
 
 /// The files that the server reads. Files are named by their paths, with `/` between the parts.
 pub trait Disk {

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use super::cursor::{Document, Spot};
 use super::objects::{masked, objects};
-use crate::contract::CORE_GROUP;
-use crate::diag::{FieldPath, Place, Segment};
-use crate::objects::{Object, Pool};
-use crate::text::budget::Budget;
-use crate::text::envsubst;
-use crate::text::source::Source;
-use crate::topology::{Variable, variables_of};
+use windlass_capi::contract::CORE_GROUP;
+use windlass_envsubst as envsubst;
+use windlass_objects::{Object, Pool};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{FieldPath, Place, Segment};
+use windlass_topology::{Variable, variables_of};
 
 /// The use of a clusterctl variable at a byte: its name and the bytes of the use.
 pub(super) fn used_at(text: &str, offset: usize) -> Option<(String, Range<usize>)> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::files;
-use crate::text::source::Source;
+use windlass_source::Source;
 
 /// The file in the folder of a chart.
 const CHART_FILE: &str = "Chart.yaml";

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::WorldError;
 use super::input::{self, Limits};
-use crate::clusterctl::{Entry, EntryKind, FileFault, Files};
+use windlass_clusterctl::{Entry, EntryKind, FileFault, Files};
 
 /// The file system; relative paths start at the working folder.
 #[derive(Debug, Clone, Copy, Default)]

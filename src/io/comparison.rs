@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::input::{self, Limits};
 use super::{Difference, WorldError};
-use crate::text::tree::Tree;
+use windlass_source::tree::Tree;
 
 /// Compares a folder with the tree that is to stand there. A folder that is missing is an empty
 /// one. Hidden files do not count.

@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::provider::Strayed;
+use windlass_release::provider::Strayed;
 
 /// A folder that the files of a document do not leave.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use super::Difference;
-use crate::text::url::without_credentials;
+use windlass_source::url::without_credentials;
 
 /// A failure that is nobody's document: a file that is not there, a full disk, a folder that holds
 /// something else.

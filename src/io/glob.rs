@@ -1,4 +1,4 @@
-//! Finds the files that patterns mean ([`crate::text::glob`]).
+//! Finds the files that patterns mean ([`windlass_source::glob`]).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::WorldError;
 use super::input::{not_utf8_name, shown_name};
-use crate::text::budget::{Budget, Exceeded};
-use crate::text::glob::{PatternError, alternatives, matches};
+use windlass_source::budget::{Budget, Exceeded};
+use windlass_source::glob::{PatternError, alternatives, matches};
 
 /// How many files one pattern may stand for.
 const MOST_FILES: usize = 100_000;

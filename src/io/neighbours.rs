@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use super::input::{ENDINGS, read_source};
-use crate::text::source::Source;
+use windlass_source::Source;
 
 /// The maximum number of files and bytes of a folder that are read beside an open file.
 const MOST_FILES: usize = 500;

@@ -18,8 +18,8 @@ use super::files::{self, Privacy};
 use super::input::Limits;
 use super::progress::{Progress, Watched, Way};
 use super::retry::{Attempts, Clock, Deadline, MachineClock, Missed};
-use crate::clusterctl::{Network, NetworkFault, Request};
-use crate::text::url::without_credentials;
+use windlass_clusterctl::{Network, NetworkFault, Request};
+use windlass_source::url::without_credentials;
 
 /// How hosts are reached, and who vouches for them.
 #[derive(Debug, Clone)]

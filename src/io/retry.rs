@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use super::clock;
-use crate::clusterctl::NetworkFault;
+use windlass_clusterctl::NetworkFault;
 
 /// What tells the time and lets it pass.
 pub trait Clock {

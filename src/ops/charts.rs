@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::diag::{Diagnostic, Report, rules};
-use crate::objects;
-use crate::text::budget::Budget;
-use crate::text::go_template::{Renderer, first_action, renderer};
-use crate::text::shell::quoted;
-use crate::text::source::Source;
+use windlass_lint::go_template::{Renderer, first_action, renderer};
+use windlass_objects as objects;
+use windlass_shell::quoted;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Report, rules};
 
 rules! {
     /// a file is a template of a Helm chart, which is not YAML before it is rendered

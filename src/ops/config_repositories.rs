@@ -1,8 +1,8 @@
 //! `config repositories`: the providers that clusterctl knows, and where they are.
 
-use crate::clusterctl::{self, Config, Rejection};
-use crate::report::text::visible_lines;
-use crate::text::go;
+use windlass_clusterctl::{self as clusterctl, Config, Rejection};
+use windlass_go_text as go;
+use windlass_report::text::visible_lines;
 
 /// How the list is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

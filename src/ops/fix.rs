@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::diag::{Change, Diagnostic, FieldPath, Report, Severity, rules};
-use crate::report::text::Changed;
-use crate::text::edit::Edits;
-use crate::text::source::Source;
+use windlass_report::text::Changed;
+use windlass_source::Source;
+use windlass_source::diag::{Change, Diagnostic, FieldPath, Report, Severity, rules};
+use windlass_source::edit::Edits;
 
 rules! {
     /// the fix of a finding could not be applied
@@ -283,7 +283,7 @@ fn stretch(changes: &[Change]) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::{Fix, Rule};
+    use windlass_source::diag::{Fix, Rule};
 
     const BAD: &Rule = &Rule::warning("a-bad", "");
     const BROKEN: &Rule = &Rule::error("b-broken", "");
@@ -400,9 +400,9 @@ mod tests {
     fn what_is_waived_stays() {
         let text = Source::new("0", "x");
         let mut found = judge(std::slice::from_ref(&text), "y").into_findings();
-        found[0].waived = Some(crate::diag::Waiver {
+        found[0].waived = Some(windlass_source::diag::Waiver {
             reason: String::new(),
-            waived_in: crate::diag::WaivedIn::Settings,
+            waived_in: windlass_source::diag::WaivedIn::Settings,
         });
         let found: Report = found.into_iter().collect();
         assert_eq!(

@@ -2,17 +2,17 @@
 
 use semver::Version;
 
-use crate::contract::{
+use windlass_capi::contract::{
     CLUSTER_CLASS_PREFIX, CLUSTER_TEMPLATE_PREFIX, cluster_class_name, template_flavor,
 };
-use crate::diag::{Diagnostic, Report, rules};
-use crate::emit::components::{Components, components};
-use crate::emit::judged::Built;
-use crate::emit::release::{self, ImageOverride, Plan, image_of};
-use crate::lint::{Audience, Extent, Wishes, metadata, templates};
-use crate::objects::Object;
-use crate::provider::{Declared, Inputs, missing_files};
-use crate::text::source::Source;
+use windlass_lint::{Audience, Extent, Wishes, metadata, templates};
+use windlass_objects::Object;
+use windlass_release::emit::components::{Components, components};
+use windlass_release::emit::judged::Built;
+use windlass_release::emit::release::{self, ImageOverride, Plan, image_of};
+use windlass_release::provider::{Declared, Inputs, missing_files};
+use windlass_source::Source;
+use windlass_source::diag::{Diagnostic, Report, rules};
 
 rules! {
     /// the provider has no template or ClusterClass of the requested name

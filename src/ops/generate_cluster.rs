@@ -1,8 +1,8 @@
 //! `generate cluster`: the template of a workload cluster with its ClusterClasses, or its
 //! variables.
 
-use crate::clusterctl::{self, ClusterOptions, Config, Log, Rejection, World};
-use crate::report::text::visible_lines;
+use windlass_clusterctl::{self as clusterctl, ClusterOptions, Config, Log, Rejection, World};
+use windlass_report::text::visible_lines;
 
 /// Runs the verb; gives what is printed.
 ///

@@ -1,9 +1,9 @@
 //! `generate provider`: the components of a provider as clusterctl would install them, or what they
 //! are.
 
-use crate::clusterctl::{self, ComponentsOptions, Config, Log, Rejection};
-use crate::contract::ProviderType;
-use crate::report::text::visible_lines;
+use windlass_capi::contract::ProviderType;
+use windlass_clusterctl::{self as clusterctl, ComponentsOptions, Config, Log, Rejection};
+use windlass_report::text::visible_lines;
 
 /// The form in which the components are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! `generate yaml`: a template with its variables replaced, or the names of its variables.
 
-use crate::clusterctl::{self, Config, Rejection, TemplateSource};
+use windlass_clusterctl::{self as clusterctl, Config, Rejection, TemplateSource};
 
 /// Runs the verb; gives what is printed.
 ///

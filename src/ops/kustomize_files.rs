@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::provider::{KUSTOMIZATION_FILES, Kustomization};
-use crate::text::budget::Budget;
-use crate::text::glob::plain;
-use crate::text::source::Source;
+use windlass_release::provider::{KUSTOMIZATION_FILES, Kustomization};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::glob::plain;
 
 /// The lists of a kustomization whose files configure kustomize.
 const CONFIGURING: [&str; 4] = ["configurations", "generators", "transformers", "validators"];

@@ -24,7 +24,6 @@ pub mod release_check;
 pub mod release_compare;
 pub mod release_diff;
 pub mod release_findings;
-#[cfg(feature = "cli")]
 pub(crate) mod release_image;
 pub mod release_provenance;
 pub mod render;

@@ -5,24 +5,24 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::admission::core::unknown::FIELD_UNKNOWN;
-use crate::admission::metadata_types::METADATA_REJECTED;
-use crate::contract::{CORE_GROUP, cluster_class_name};
-use crate::diag::{Class, Diagnostic, Report, Rule, Severity};
-use crate::lint::{Audience, Extent, templates};
-use crate::objects::opaque_block::opaque_blocks;
-use crate::objects::substituted::{OpenUses, SAMPLE};
-use crate::objects::{Object, Pool};
 use crate::ops::{render, validate};
-use crate::preflight;
-use crate::preflight::core_kinds::{self, is_supplied_by_blocks};
-use crate::render::input::{cluster_class, unresolved, variables};
-use crate::render::validation::findings;
-use crate::render::{FeatureGates, Origins, Request, Variables, plan, write};
-use crate::text::budget::Budget;
-use crate::text::envsubst;
-use crate::text::source::Source;
-use crate::topology;
+use windlass_bootstrap::preflight;
+use windlass_bootstrap::preflight::core_kinds::{self, is_supplied_by_blocks};
+use windlass_bootstrap::render::input::{cluster_class, unresolved, variables};
+use windlass_bootstrap::render::validation::findings;
+use windlass_bootstrap::render::{FeatureGates, Origins, Request, Variables, plan, write};
+use windlass_capi::admission::core::unknown::FIELD_UNKNOWN;
+use windlass_capi::admission::metadata_types::METADATA_REJECTED;
+use windlass_capi::contract::{CORE_GROUP, cluster_class_name};
+use windlass_envsubst as envsubst;
+use windlass_lint::{Audience, Extent, templates};
+use windlass_objects::opaque_block::opaque_blocks;
+use windlass_objects::substituted::{OpenUses, SAMPLE};
+use windlass_objects::{Object, Pool};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Class, Diagnostic, Report, Rule, Severity};
+use windlass_topology as topology;
 
 /// The groups whose objects are checked.
 const GROUPS: [&str; 3] = [
@@ -123,7 +123,6 @@ pub(crate) fn check_whole(
 
 /// Checks the objects of a file together with those of files that they refer to. `reported` are
 /// earlier findings, which are not repeated.
-#[cfg(feature = "cli")]
 pub(crate) fn check_among(
     source: &Source,
     others: &[&Source],
@@ -318,7 +317,7 @@ fn metadata_of(pool: &Pool, origins: &Origins) -> Report {
     let found = pool
         .objects()
         .iter()
-        .flat_map(crate::admission::metadata::check);
+        .flat_map(windlass_capi::admission::metadata::check);
     origins.settle(found.collect(), [], [], []).0
 }
 

@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use semver::Version;
 
 use super::object_check;
-use crate::admission::metadata_types::METADATA_REJECTED;
-use crate::contract::{Image, VersionFault, parse_semantic};
-use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
-use crate::emit::release::{self, ImageOverride, Plan, Release, Replacement};
-use crate::emit::sbom;
-pub use crate::emit::sbom::part::Part;
-use crate::lint::templates::is_template;
-use crate::objects::misfit::FIELD_TYPE;
-use crate::provider::{Declared, Inputs, missing_files};
-use crate::text::source::Source;
+use windlass_capi::admission::metadata_types::METADATA_REJECTED;
+use windlass_capi::contract::{Image, VersionFault, parse_semantic};
+use windlass_lint::templates::is_template;
+use windlass_objects::misfit::FIELD_TYPE;
+use windlass_release::emit::release::{self, ImageOverride, Plan, Release, Replacement};
+use windlass_release::emit::sbom;
+pub use windlass_release::emit::sbom::part::Part;
+use windlass_release::provider::{Declared, Inputs, missing_files};
+use windlass_source::Source;
+use windlass_source::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 
 rules! {
     /// the version is not a semantic version with a leading `v`

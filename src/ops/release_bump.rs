@@ -2,11 +2,11 @@
 
 use semver::Version;
 
-use crate::diag::{Diagnostic, Remedy, Report, Setting, rules};
-use crate::emit::metadata;
-use crate::lint;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_lint as lint;
+use windlass_release::emit::metadata;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Remedy, Report, Setting, rules};
 
 rules! {
     /// `--contract` is not a contract that Cluster API accepts
@@ -33,8 +33,8 @@ pub fn run(
     budget: &Budget,
 ) -> (Option<Bumped>, Report) {
     let (file, mut report) = lint::metadata::parse(source, budget);
-    if let Some(unknown) =
-        contract.filter(|contract| crate::contract::ContractVersion::parse(contract).is_none())
+    if let Some(unknown) = contract
+        .filter(|contract| windlass_capi::contract::ContractVersion::parse(contract).is_none())
     {
         let finding = Diagnostic::of(
             &CONTRACT_FAULT,

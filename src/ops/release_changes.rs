@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::release_diff::{Change, FieldChange, fields_changed};
-use crate::diag::FieldPath;
-use crate::emit::release::Release;
-use crate::objects::Object;
-use crate::text::budget::Budget;
+use windlass_objects::Object;
+use windlass_release::emit::release::Release;
+use windlass_source::budget::Budget;
+use windlass_source::diag::FieldPath;
 
 /// A field that changes alike in some objects.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,8 +1,8 @@
 //! `release build --check`: how a folder differs from the release that provider.yaml gives.
 
-use crate::diag::{Diagnostic, Place, Position, Report, Span, rules};
-use crate::emit::checksums::signed_by;
-use crate::text::tree::{Change, Tree};
+use windlass_release::emit::checksums::signed_by;
+use windlass_source::diag::{Diagnostic, Place, Position, Report, Span, rules};
+use windlass_source::tree::{Change, Tree};
 
 rules! {
     /// a file differs from what provider.yaml produces

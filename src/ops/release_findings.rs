@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::generate::newest_version;
 use super::release_build::{Order, run};
 use super::rules;
-use crate::diag::{Diagnostic, Report};
-use crate::provider::{Declared, Inputs};
+use windlass_release::provider::{Declared, Inputs};
+use windlass_source::diag::{Diagnostic, Report};
 
 /// Returns what `release build` reports about providers in addition to `reported`, for the next release of the
 /// newest series. Findings that depend on the version are left out.

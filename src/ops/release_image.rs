@@ -2,13 +2,13 @@
 
 use semver::Version;
 
-use crate::diag::{Diagnostic, Report, rules};
-use crate::oci::elf::{self, ARCHITECTURES, Architecture};
-use crate::oci::image::Facts;
-use crate::oci::layout::{self, Layout, Program};
-use crate::oci::read;
-use crate::provider::{About, Declared};
-use crate::text::tree::Tree;
+use windlass_release::oci::elf::{self, ARCHITECTURES, Architecture};
+use windlass_release::oci::image::Facts;
+use windlass_release::oci::layout::{self, Layout, Program};
+use windlass_release::oci::read;
+use windlass_release::provider::{About, Declared};
+use windlass_source::diag::{Diagnostic, Report, rules};
+use windlass_source::tree::Tree;
 
 rules! {
     /// the version has build metadata, which a tag of an image cannot contain
@@ -106,7 +106,7 @@ pub(crate) fn run(request: &Request<'_>) -> Made {
         digest,
         manifests,
     } = layout::layout(&programs, &tag, &facts(request, &tag));
-    let manifest = |(binary, made): (&Binary, crate::oci::Descriptor)| Manifest {
+    let manifest = |(binary, made): (&Binary, windlass_release::oci::Descriptor)| Manifest {
         platform: format!("linux/{}", binary.architecture.name),
         binary: binary.shown.clone(),
         digest: made.digest,

@@ -1,10 +1,10 @@
 //! `release build --provenance`: the statement about where a release comes from.
 
-use crate::diag::{Diagnostic, Remedy, Report, Setting, rules};
-use crate::emit::checksums::CHECKSUMS_FILE;
-use crate::emit::release::{ImageOverride, Release, Replacement};
-pub use crate::emit::statement::Origin;
-use crate::emit::statement::{Request, statement};
+use windlass_release::emit::checksums::CHECKSUMS_FILE;
+use windlass_release::emit::release::{ImageOverride, Release, Replacement};
+pub use windlass_release::emit::statement::Origin;
+use windlass_release::emit::statement::{Request, statement};
+use windlass_source::diag::{Diagnostic, Remedy, Report, Setting, rules};
 
 rules! {
     /// the builder, source or commit of a release is malformed

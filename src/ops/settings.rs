@@ -6,15 +6,15 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::contract::{Role, Roles};
-use crate::diag::{Diagnostic, Report, rules};
-use crate::provider::Inputs;
-use crate::report::levels::ALL_WARNINGS;
-use crate::report::waivers::{self, ProjectWaiver};
-use crate::text::budget::Budget;
-use crate::text::glob;
-use crate::text::nearest::nearest;
-use crate::text::source::Source;
+use windlass_capi::contract::{Role, Roles};
+use windlass_release::provider::Inputs;
+use windlass_report::levels::ALL_WARNINGS;
+use windlass_report::waivers::{self, ProjectWaiver};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Report, rules};
+use windlass_source::glob;
+use windlass_source::nearest::nearest;
 
 rules! {
     /// windlass.toml is not valid TOML

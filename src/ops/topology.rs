@@ -7,14 +7,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::contract::CORE_GROUP;
-use crate::diag::Report;
-use crate::objects::{Object, Pool, fields};
-use crate::report::levels::Levels;
-use crate::report::text::{plural, table};
-use crate::text::budget::Budget;
-use crate::text::{go, goyaml};
-use crate::topology::{self, Changed, Desired, Options, RANDOM, Usage, Variable, Write};
+use windlass_capi::contract::CORE_GROUP;
+use windlass_go_text as go;
+use windlass_go_yaml::goyaml;
+use windlass_objects::{Object, Pool, fields};
+use windlass_report::levels::Levels;
+use windlass_report::text::{plural, table};
+use windlass_source::budget::Budget;
+use windlass_source::diag::Report;
+use windlass_topology::{
+    self as topology, Changed, Desired, Options, RANDOM, Usage, Variable, Write,
+};
 
 /// An object that the topology controller would create.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

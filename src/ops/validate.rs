@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::render::{self, Machine, Rendering, Selection, Topologies};
-use crate::admission;
-use crate::contract::CORE_GROUP;
-use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, Severity, rules};
-use crate::objects::{Object, Pool};
-use crate::preflight;
-use crate::render::Request;
-use crate::topology;
+use windlass_bootstrap::preflight;
+use windlass_bootstrap::render::Request;
+use windlass_capi::admission;
+use windlass_capi::contract::CORE_GROUP;
+use windlass_objects::{Object, Pool};
+use windlass_source::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, Severity, rules};
+use windlass_topology as topology;
 
 rules! {
     /// no Kubernetes version is known, so version-specific checks were skipped
@@ -294,8 +294,8 @@ fn version_short<'m>(machines: impl Iterator<Item = &'m Machine<'m>>) -> Vec<Dia
         else {
             continue;
         };
-        let is_short =
-            version.split('.').count() == 2 && crate::contract::parse_tolerant(version).is_ok();
+        let is_short = version.split('.').count() == 2
+            && windlass_capi::contract::parse_tolerant(version).is_ok();
         if is_short && told.insert(version) {
             let message = format!(
                 "the Kubernetes version {version} of {} has no patch number: {version}.0 is assumed",
@@ -336,13 +336,13 @@ fn is_known(object: &Object) -> bool {
     match object.group() {
         "" => ["Secret", "ConfigMap"].contains(&object.kind()),
         CORE_GROUP => preflight::core_kinds::is_judged(object),
-        _ => !crate::render::targets(&Pool::of(vec![object.clone()])).is_empty(),
+        _ => !windlass_bootstrap::render::targets(&Pool::of(vec![object.clone()])).is_empty(),
     }
 }
 
 /// What was checked, in a line.
 pub fn done(validation: &Validation) -> String {
-    use crate::report::text::plural;
+    use windlass_report::text::plural;
     let counts = [
         (validation.machines.len(), "machine kind"),
         (validation.topologies, "cluster object"),

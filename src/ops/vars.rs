@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::contract::SET_BY_GENERATE_CLUSTER;
-use crate::diag::{Report, Span};
-use crate::lint::templates::substitution_finding;
-use crate::report::text::visible;
-use crate::text::envsubst::{self, Template};
-use crate::text::go;
-use crate::text::source::Source;
+use windlass_capi::contract::SET_BY_GENERATE_CLUSTER;
+use windlass_envsubst::{self as envsubst, Template};
+use windlass_go_text as go;
+use windlass_lint::templates::substitution_finding;
+use windlass_report::text::visible;
+use windlass_source::Source;
+use windlass_source::diag::{Report, Span};
 
 /// A variable of the templates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

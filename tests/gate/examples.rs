@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
-use windlass::text::tree::Tree;
-use windlass::text::yaml;
+use windlass_go_yaml::yaml;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::tree::Tree;
 
 /// The file whose objects are changed, not replaced.
 pub(crate) const COMPONENTS: &str = "infrastructure-components.yaml";

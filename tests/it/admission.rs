@@ -2,14 +2,14 @@
 //! of its own.
 
 use serde_json::{Value, json};
-use windlass::admission::{Judge, Rules, Wording, review, warnings};
-use windlass::api::names::Kind;
-use windlass::conversion::kubeadm_to_v1beta2;
-use windlass::diag::FieldPath;
-use windlass::schema::Violation;
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
-use windlass::text::yaml::parse;
+use windlass_capi::admission::{Judge, Rules, Wording, review, warnings};
+use windlass_capi::api::names::Kind;
+use windlass_capi::conversion::kubeadm_to_v1beta2;
+use windlass_go_yaml::yaml::parse;
+use windlass_schema::Violation;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::FieldPath;
 
 use crate::support::vectors;
 

@@ -4,15 +4,15 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use windlass::api::additions::{ADDITIONS, Difference};
-use windlass::api::names::{GROUP, Kind, Version};
-use windlass::api::{openapi, v1beta1, v1beta2};
-use windlass::contract::crd_name;
-use windlass::emit::crds::{conversion_clause, crds};
-use windlass::schema::Schema;
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
-use windlass::text::yaml;
+use windlass_capi::api::additions::{ADDITIONS, Difference};
+use windlass_capi::api::names::{GROUP, Kind, Version};
+use windlass_capi::api::{openapi, v1beta1, v1beta2};
+use windlass_capi::contract::crd_name;
+use windlass_go_yaml::yaml;
+use windlass_release::emit::crds::{conversion_clause, crds};
+use windlass_schema::Schema;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 use crate::support::shared;
 
@@ -636,7 +636,7 @@ fn what_is_absent_is_left_out() {
             JoinConfiguration JoinControlPlane Discovery BootstrapTokenDiscovery FileDiscovery KubeConfig KubeConfigCluster KubeConfigUser
             AuthProvider Exec ExecEnv DiskSetup Partition Filesystem User Ntp Ignition ContainerLinuxConfig;
     }
-    use windlass::api::{boot, condition, env, files, metadata, node};
+    use windlass_capi::api::{boot, condition, env, files, metadata, node};
     check::<boot::CloudConfig>();
     check::<condition::Condition>();
     check::<condition::V1Beta1Condition>();

@@ -2,11 +2,11 @@
 //! they stand, and whose the roles are.
 
 use serde_json::{Value, json};
-use windlass::emit::release::Release;
 use windlass::ops::release_build::{self, Order, version};
-use windlass::provider::{self, Inputs, Matched};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
+use windlass_release::emit::release::Release;
+use windlass_release::provider::{self, Inputs, Matched};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 use crate::support;
 

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::Value;
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
-use windlass::text::yaml;
+use windlass_go_yaml::yaml;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 use crate::support::{self, run};
 

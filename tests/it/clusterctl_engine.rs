@@ -3,15 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use windlass::clusterctl::{
+use windlass_capi::contract::ProviderType;
+use windlass_clusterctl::{
     ClusterOptions, ClusterSource, ComponentsOptions, Config, Log, Rejection, TemplateSource, World,
 };
-use windlass::clusterctl::{
+use windlass_clusterctl::{
     generate_cluster, generate_provider, generate_yaml, list_names, providers_table,
 };
-use windlass::contract::ProviderType;
-use windlass::text::budget::Budget;
-use windlass::text::tree::Tree;
+use windlass_source::budget::Budget;
+use windlass_source::tree::Tree;
 
 const CONFIGURATION: &str = "providers:\n- name: foo\n  url: /repo/infrastructure-foo/${TRACK:=latest}/infrastructure-components.yaml\n  type: \
                              InfrastructureProvider\nimages:\n  all: {repository: mirror.io/capi}\nSIZE: 0x10\n";

@@ -7,13 +7,15 @@
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use serde_json::{Map, Value, json};
-use windlass::api::names::{CONVERSION_ANNOTATION, GROUP, Kind, Version};
-use windlass::api::time::Timestamp;
-use windlass::api::{openapi, v1beta1, v1beta2};
-use windlass::conversion::{convert, kubeadm_to_v1beta2, review, spec_to_v1beta1, spec_to_v1beta2};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
-use windlass::text::yaml;
+use windlass_capi::api::names::{CONVERSION_ANNOTATION, GROUP, Kind, Version};
+use windlass_capi::api::time::Timestamp;
+use windlass_capi::api::{openapi, v1beta1, v1beta2};
+use windlass_capi::conversion::{
+    convert, kubeadm_to_v1beta2, review, spec_to_v1beta1, spec_to_v1beta2,
+};
+use windlass_go_yaml::yaml;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 use crate::support::vectors;
 

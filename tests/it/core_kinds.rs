@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use windlass::diag::{Diagnostic, Severity};
 use windlass::ops::validate;
-use windlass::render::{FeatureGates, Origins, Pool, Request, Variables};
-use windlass::text::source::Source;
+use windlass_bootstrap::render::{FeatureGates, Origins, Pool, Request, Variables};
+use windlass_source::Source;
+use windlass_source::diag::{Diagnostic, Severity};
 
 use crate::support::{files_below, shared};
 

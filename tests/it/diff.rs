@@ -9,11 +9,11 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
-use windlass::diag::Report;
 use windlass::ops::diff::{self, Change, Comparison, Side};
-use windlass::render::{FeatureGates, Profile, Request};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
+use windlass_bootstrap::render::{FeatureGates, Profile, Request};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::Report;
 
 use crate::support::{self, Run, run};
 

@@ -10,7 +10,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::support::{documents, files_below, root, runs, windlass};
-use crate::tidy::{code, rust_files, shown};
+use crate::tidy::{code, shown, sources};
 
 const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 const TARGETS: [(&str, &str); 2] = [
@@ -375,7 +375,7 @@ fn the_package_holds_what_the_program_embeds() {
     };
     let embeds = Regex::new(r#"include_(?:str|bytes)!\(\s*"([^"]+)""#).unwrap();
     let mut count = 0;
-    for file in rust_files(&root().join("src"))
+    for file in sources()
         .into_iter()
         .filter(|file| !file.ends_with("tests.rs"))
     {
@@ -384,8 +384,13 @@ fn the_package_holds_what_the_program_embeds() {
         for found in embeds.captures_iter(code) {
             count += 1;
             let path = std::fs::canonicalize(file.parent().unwrap().join(&found[1])).unwrap();
+            // A crate includes its `src`.
+            let is_beside = shown(&file).strip_prefix("crates/").is_some_and(|rest| {
+                let folder = root().join("crates").join(rest.split('/').next().unwrap());
+                path.starts_with(folder.join("src"))
+            });
             assert!(
-                is_included(&shown(&path)),
+                is_beside || is_included(&shown(&path)),
                 "{} embeds {}, which `include` of Cargo.toml lacks",
                 shown(&file),
                 shown(&path)

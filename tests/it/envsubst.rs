@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use windlass::text::budget::Budget;
-use windlass::text::envsubst::{self, SubstError, SubstErrorKind};
+use windlass_envsubst::{self as envsubst, SubstError, SubstErrorKind};
+use windlass_source::budget::Budget;
 
 use crate::support::vectors;
 

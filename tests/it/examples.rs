@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use windlass::contract::AGGREGATED_VERBS;
-use windlass::contract::rights::{RIGHTS_AT_KUBEADM, RIGHTS_ON_KUBEADM_CONFIGS, Right};
-use windlass::schema::{Schema, structural};
-use windlass::text::budget::Budget;
-use windlass::text::envsubst;
+use windlass_capi::contract::AGGREGATED_VERBS;
+use windlass_capi::contract::rights::{RIGHTS_AT_KUBEADM, RIGHTS_ON_KUBEADM_CONFIGS, Right};
+use windlass_envsubst as envsubst;
+use windlass_schema::{Schema, structural};
+use windlass_source::budget::Budget;
 
 use crate::support::{self, documents, root, run, windlass};
 

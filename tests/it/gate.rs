@@ -10,11 +10,11 @@ use std::collections::BTreeSet;
 
 use examples::{Example, documents, example, examples_of, overlaid, release};
 use semver::Version;
-use windlass::diag::Rule;
 use windlass::ops::lint;
 use windlass::ops::release_check::{self, Files, Request};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::Rule;
 
 use crate::support::{files_below, root, run, windlass};
 
@@ -127,8 +127,14 @@ fn every_page_has_a_rule() {
         .iter()
         .map(|rule| format!("{}.md", rule.id))
         .collect();
-    let unknown: Vec<_> = files_below(&root().join("src/diag/pages"))
+    let pages = crate::tidy::source_folders()
         .into_iter()
+        .filter_map(|folder| {
+            let pages = folder.join("pages");
+            pages.is_dir().then(|| files_below(&pages))
+        });
+    let unknown: Vec<_> = pages
+        .flatten()
         .filter(|path| !ids.contains(path.file_name().unwrap().to_str().unwrap()))
         .collect();
     assert!(unknown.is_empty(), "{unknown:?}");

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use windlass::ops::lint::{self, Form, Request};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 use crate::support::{files_below, shared};
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use windlass::ops::lint::{self, Request};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 use crate::support::{files_below, shared};
 
@@ -43,7 +43,7 @@ fn found(corpus: &Path, files: &[PathBuf]) -> BTreeSet<String> {
             .catalogue
             .is_some_and(|number| NUMBERS.contains(&number))
     });
-    let line = |finding: &windlass::diag::Diagnostic| {
+    let line = |finding: &windlass_source::diag::Diagnostic| {
         let place = &finding.place;
         format!(
             "{} {} {}",

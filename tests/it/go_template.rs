@@ -2,9 +2,9 @@
 //! in its words.
 
 use serde_json::Value as Json;
-use windlass::text::budget::Budget;
-use windlass::text::go::template;
-use windlass::text::go::value::Value;
+use windlass_go_template as template;
+use windlass_go_text::value::Value;
+use windlass_source::budget::Budget;
 
 use crate::support::vectors;
 

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use windlass::text::gzip;
+use windlass_source::gzip;
 
 use crate::support::{files_below, run, runs, windlass};
 

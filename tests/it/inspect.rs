@@ -8,9 +8,9 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use windlass::ops::inspect::{self as ops, Inspecting};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
-use windlass::text::yaml;
+use windlass_go_yaml::yaml;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 use crate::support::{files_below, root, runs, vectors, windlass};
 use crate::untrusted::harmless;

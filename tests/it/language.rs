@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::tidy::{root, rust_files, shown};
+use crate::tidy::{root, rust_files, shown, source_folders, sources};
 
 /// Where a word is not used.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -105,7 +105,7 @@ const RETIRED: &[Retired] = &[
 ];
 
 /// Files whose texts are upstream's.
-const UPSTREAM: [&str; 1] = ["src/inspect/known_errors.rs"];
+const UPSTREAM: [&str; 1] = ["crates/debugging/src/inspect/known_errors.rs"];
 
 /// A line as far as a scope has it.
 struct Line {
@@ -169,14 +169,17 @@ fn lines_have_their_scopes() {
 
 /// Sources and documents; tests apart, which quote what programs print.
 fn files() -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = ["src", "manager/src", "conformance/src"]
-        .iter()
-        .flat_map(|folder| rust_files(&root().join(folder)))
+    let mut files: Vec<PathBuf> = sources()
+        .into_iter()
+        .chain(rust_files(&root().join("manager/src")))
+        .chain(rust_files(&root().join("conformance/src")))
         .filter(|file| !shown(file).ends_with("/tests.rs") && !shown(file).contains("/tests/"))
         .collect();
-    for folder in ["src/diag/pages", "docs/book/src", "."] {
-        markdown(&root().join(folder), folder != ".", &mut files);
+    for folder in source_folders() {
+        markdown(&folder, true, &mut files);
     }
+    markdown(&root().join("docs/book/src"), true, &mut files);
+    markdown(root(), false, &mut files);
     files.retain(|file| !UPSTREAM.contains(&shown(file).as_str()));
     files
 }

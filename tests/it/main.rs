@@ -64,7 +64,6 @@ mod own_objects;
 mod padded;
 mod page;
 mod provenance;
-mod public_api;
 mod reconcile;
 mod release;
 mod release_build;

@@ -13,16 +13,16 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
-use windlass::clusterctl::{
-    ComponentsOptions, Config, Log, Network, NetworkFault, Rejection, Request, World,
-    generate_provider,
-};
-use windlass::contract::ProviderType;
 use windlass::io::clusterctl_files::Disk;
 use windlass::io::environment::Environment;
 use windlass::io::network::{Bounds, Client, Transport, Visible};
 use windlass::io::retry::Clock;
-use windlass::text::budget::Budget;
+use windlass_capi::contract::ProviderType;
+use windlass_clusterctl::{
+    ComponentsOptions, Config, Log, Network, NetworkFault, Rejection, Request, World,
+    generate_provider,
+};
+use windlass_source::budget::Budget;
 
 use crate::support::windlass;
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use windlass::text::gzip;
+use windlass_source::gzip;
 
 use crate::support::{Run, copy, documents, root, run};
 

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use windlass::contract::ProviderType;
-use windlass::diag::Report;
-use windlass::emit::release::Release;
 use windlass::ops::release_build::{self, Order, version};
-use windlass::provider::{self, Inputs, Matched};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
+use windlass_capi::contract::ProviderType;
+use windlass_release::emit::release::Release;
+use windlass_release::provider::{self, Inputs, Matched};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::Report;
 
 use crate::support::{self, documents};
 

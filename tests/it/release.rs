@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use windlass::contract::labels;
-use windlass::emit::release::Release;
+use windlass::builtin::builtin;
 use windlass::ops::release_build::{self, Order, image_override, version};
-use windlass::provider::builtin;
-use windlass::text::budget::Budget;
+use windlass_capi::contract::labels;
+use windlass_release::emit::release::Release;
+use windlass_source::budget::Budget;
 
 use crate::support::{self, run, windlass};
 
@@ -130,7 +130,7 @@ fn substitution_changes_only_the_variables_of_the_manager() {
     let release = built();
     let text =
         std::str::from_utf8(release.files.get("bootstrap-components.yaml").unwrap()).unwrap();
-    let template = windlass::text::envsubst::parse(text).unwrap();
+    let template = windlass_envsubst::parse(text).unwrap();
     let names: Vec<&str> = template.uses().iter().map(|used| used.name).collect();
     assert!(
         !names.is_empty() && names.iter().all(|name| name.starts_with("WINDLASS_")),
@@ -167,7 +167,7 @@ fn crds_are_structural() {
     assert_eq!(crds.len(), 2);
     for crd in crds {
         assert_eq!(
-            windlass::schema::structural::check(&crd, &Budget::default()),
+            windlass_schema::structural::check(&crd, &Budget::default()),
             []
         );
     }
@@ -220,7 +220,7 @@ fn templates_use_only_the_common_variables_and_ours() {
         .iter()
         .filter(|(path, _)| path.starts_with("cluster"))
     {
-        let template = windlass::text::envsubst::parse(bytes).unwrap();
+        let template = windlass_envsubst::parse(bytes).unwrap();
         for (name, default) in template.variables() {
             let known = if default.is_some() {
                 with_default.contains(&name.as_str())
@@ -243,18 +243,14 @@ fn the_book_names_flavors_and_variables() {
     let page = std::fs::read_to_string(support::root().join("docs/book/src/bootstrap-provider.md"))
         .unwrap();
     for (path, bytes) in &built().files {
-        let Some(flavor) = windlass::contract::template_flavor(path) else {
+        let Some(flavor) = windlass_capi::contract::template_flavor(path) else {
             continue;
         };
         assert!(
             flavor.is_empty() || page.contains(&format!("`{flavor}`")),
             "the book does not name the flavor {flavor}"
         );
-        for name in windlass::text::envsubst::parse(bytes)
-            .unwrap()
-            .variables()
-            .keys()
-        {
+        for name in windlass_envsubst::parse(bytes).unwrap().variables().keys() {
             assert!(
                 page.contains(&format!("`{name}`")),
                 "the book does not name {name} of {path}"

@@ -9,9 +9,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
-use windlass::text::yaml::{self, Limits};
+use windlass_go_yaml::yaml::{self, Limits};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 use crate::image;
 use crate::support::{files_below, root, windlass};

@@ -18,7 +18,7 @@ use allocation_counter::{AllocationInfo, measure};
 use windlass::cli;
 use windlass::io::environment::Environment;
 use windlass::io::stdio::{Stdio, Stream};
-use windlass::objects::lookups;
+use windlass_objects::lookups;
 
 /// A folder with an input of `n` of something, and the command lines that take it. `{}` stands for
 /// the folder.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use windlass::ops::rules::{Knows, asked};
 use windlass::ops::{lint, rules};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 use crate::gate::examples::{examples_of, release};
 use crate::support::{root, run};

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use windlass::io::WorldError;
 use windlass::io::files::Privacy;
 use windlass::io::trees::{Mode, write_tree};
-use windlass::text::tree::Tree;
+use windlass_source::tree::Tree;
 
 use crate::support::{Run, run, windlass};
 

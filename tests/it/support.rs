@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
-use windlass::text::yaml;
+use windlass_go_yaml::yaml;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 /// A path below `tests/vectors`: inputs, and what the real programs answered to each.
 pub(crate) fn vectors(path: &str) -> PathBuf {
@@ -36,7 +36,8 @@ pub(crate) fn shared(path: &str) -> Option<PathBuf> {
 /// The schema of a kind of Cluster API's core, as upstream's CRD of v1.14 has it, without `status`
 /// and what each object has.
 pub(crate) fn core_schema(kind: &str, version: &str) -> Value {
-    let table = std::fs::read_to_string(root().join("src/admission/core/kinds.txt")).unwrap();
+    let table =
+        std::fs::read_to_string(root().join("crates/capi/src/admission/core/kinds.txt")).unwrap();
     let row = format!("{kind} {version} ");
     let schema = table.lines().find_map(|line| line.strip_prefix(&row));
     serde_json::from_str(schema.unwrap()).unwrap()

@@ -4,193 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What each top-level module may use, beside itself. A module that is not in this table fails the
-/// test.
+/// What each module of the program may use, beside itself: the crates that it is made of know nothing
+/// of it, and Cargo holds their order.
 const LAYERS: &[(&str, &[&str])] = &[
-    // 0 words
-    ("diag", &[]),
-    ("text", &["diag"]),
-    // 1 facts
-    ("api", &["text"]),
-    ("contract", &["text"]),
-    ("objects", &["diag", "text"]),
-    ("schema", &["diag", "text"]),
-    ("provider", &["diag", "text", "api", "contract", "schema"]),
-    // 1½ what the webhooks answer
-    ("conversion", &["diag", "api"]),
-    (
-        "admission",
-        &[
-            "diag",
-            "text",
-            "api",
-            "schema",
-            "conversion",
-            "objects",
-            "contract",
-        ],
-    ),
-    // 2 engines
-    ("clusterctl", &["diag", "text", "objects", "contract"]),
-    (
-        "topology",
-        &[
-            "diag",
-            "text",
-            "objects",
-            "schema",
-            "contract",
-            "conversion",
-            "admission",
-        ],
-    ),
-    (
-        "lint",
-        &[
-            "diag",
-            "text",
-            "objects",
-            "contract",
-            "schema",
-            "admission",
-            "clusterctl",
-            "topology",
-        ],
-    ),
-    (
-        "emit",
-        &[
-            "diag",
-            "text",
-            "objects",
-            "lint",
-            "contract",
-            "provider",
-            "schema",
-            "api",
-            "clusterctl",
-        ],
-    ),
-    (
-        "render",
-        &[
-            "diag",
-            "text",
-            "objects",
-            "api",
-            "schema",
-            "contract",
-            "conversion",
-            "admission",
-        ],
-    ),
-    ("inspect", &["diag", "text", "objects", "api", "render"]),
-    ("oci", &["diag", "text"]),
-    ("report", &["diag", "text", "objects"]),
-    // 2½ what the controller does next, and what a node would reject
-    (
-        "changes",
-        &["diag", "text", "objects", "contract", "render"],
-    ),
-    (
-        "images",
-        &["diag", "text", "objects", "api", "contract", "render"],
-    ),
-    ("migrate", &["diag", "text", "objects", "api", "conversion"]),
-    (
-        "preflight",
-        &[
-            "diag",
-            "text",
-            "objects",
-            "schema",
-            "contract",
-            "api",
-            "conversion",
-            "admission",
-            "render",
-        ],
-    ),
-    (
-        "provenance",
-        &[
-            "diag",
-            "text",
-            "objects",
-            "contract",
-            "api",
-            "conversion",
-            "render",
-            "topology",
-        ],
-    ),
-    (
-        "reconcile",
-        &["diag", "objects", "api", "contract", "render"],
-    ),
-    // 3 verbs
-    (
-        "ops",
-        &[
-            "diag",
-            "text",
-            "objects",
-            "api",
-            "contract",
-            "provider",
-            "schema",
-            "clusterctl",
-            "lint",
-            "emit",
-            "render",
-            "inspect",
-            "oci",
-            "report",
-            "admission",
-            "topology",
-            "preflight",
-            "changes",
-            "images",
-            "provenance",
-            "migrate",
-        ],
-    ),
-    (
-        "editor",
-        &[
-            "diag",
-            "text",
-            "objects",
-            "api",
-            "contract",
-            "provider",
-            "lint",
-            "report",
-            "topology",
-            "admission",
-            "ops",
-        ],
-    ),
-    // 4 shell
-    ("io", &["diag", "text", "provider", "clusterctl"]),
-    (
-        "cli",
-        &[
-            "diag",
-            "text",
-            "objects",
-            "contract",
-            "provider",
-            "clusterctl",
-            "emit",
-            "api",
-            "render",
-            "report",
-            "ops",
-            "editor",
-            "io",
-        ],
-    ),
+    ("builtin", &[]),
+    ("ops", &[]),
+    ("editor", &["ops"]),
+    ("io", &[]),
+    ("cli", &["builtin", "ops", "editor", "io"]),
 ];
 
 /// Names that say nothing.
@@ -217,6 +38,25 @@ pub(crate) fn rust_files(folder: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// The folders with the sources of the program and of the crates that it is made of.
+pub(crate) fn source_folders() -> Vec<PathBuf> {
+    let crates = std::fs::read_dir(root().join("crates")).unwrap();
+    let mut folders: Vec<PathBuf> = crates
+        .map(|entry| entry.unwrap().path().join("src"))
+        .collect();
+    folders.push(root().join("src"));
+    folders.sort();
+    folders
+}
+
+/// The Rust files of [`source_folders`].
+pub(crate) fn sources() -> Vec<PathBuf> {
+    source_folders()
+        .iter()
+        .flat_map(|folder| rust_files(folder))
+        .collect()
 }
 
 pub(crate) fn shown(path: &Path) -> String {
@@ -322,36 +162,45 @@ fn layers_are_kept() {
 /// flag.
 const FOREIGN_FLAGS: &[(&str, &str)] = &[
     // what people and nodes run
-    ("src/images/commands/unknown.rs", "\"--remote-name\""),
-    ("src/objects/secrets/commands.rs", "\"--key\""),
+    (
+        "crates/debugging/src/images/commands/unknown.rs",
+        "\"--remote-name\"",
+    ),
+    ("crates/objects/src/secrets/commands.rs", "\"--key\""),
     (
         "src/ops/repository/configuration/mod.rs",
         "clusterctl --config ",
     ),
     (
-        "src/render/write/cloud_config/run.rs",
+        "crates/bootstrap/src/render/write/cloud_config/run.rs",
         "kubeadm {verb} --config ",
     ),
-    ("src/render/write/cloud_config/run.rs", "--v {level}"),
-    ("src/render/write/ignition/script.rs", "--v {level}"),
     (
-        "src/render/write/ignition/script.rs",
+        "crates/bootstrap/src/render/write/cloud_config/run.rs",
+        "--v {level}",
+    ),
+    (
+        "crates/bootstrap/src/render/write/ignition/script.rs",
+        "--v {level}",
+    ),
+    (
+        "crates/bootstrap/src/render/write/ignition/script.rs",
         "{} --config {KUBEADM_FILE}",
     ),
     (
-        "src/lint/template_text.rs",
+        "crates/lint/src/template_text.rs",
         "clusterctl generate cluster --list-variables",
     ),
     (
-        "src/lint/conversion.rs",
+        "crates/lint/src/conversion.rs",
         "clusterctl generate provider --raw` and `--describe`",
     ),
     (
-        "src/lint/upgrade/templates.rs",
+        "crates/lint/src/upgrade/templates.rs",
         "`clusterctl generate cluster` without `--flavor`",
     ),
     (
-        "src/lint/upgrade/templates.rs",
+        "crates/lint/src/upgrade/templates.rs",
         "`clusterctl generate cluster --flavor {flavor}`",
     ),
     ("src/ops/repository/signed.rs", "`cosign sign-blob --bundle"),
@@ -369,23 +218,53 @@ const FOREIGN_FLAGS: &[(&str, &str)] = &[
         "--acme-http01-solver-image=",
     ),
     // what machines run
-    ("src/images/runtime.rs", "--pod-infra-container-image[= ]"),
-    ("src/images/commands/programs.rs", "\"--image\""),
-    ("src/images/commands/unknown.rs", "\"--filename\""),
-    ("src/images/commands/unknown.rs", "\"--filename=\""),
-    ("src/images/commands/unknown.rs", "\"--kustomize\""),
-    ("src/images/commands/unknown.rs", "\"--kustomize=\""),
-    ("src/images/commands/unknown.rs", "\"--output\""),
-    ("src/images/commands/unknown.rs", "\"--output=\""),
-    ("src/images/commands/unknown.rs", "\"--output-document\""),
-    ("src/images/commands/unknown.rs", "\"--output-document=\""),
+    (
+        "crates/debugging/src/images/runtime.rs",
+        "--pod-infra-container-image[= ]",
+    ),
+    (
+        "crates/debugging/src/images/commands/programs.rs",
+        "\"--image\"",
+    ),
+    (
+        "crates/debugging/src/images/commands/unknown.rs",
+        "\"--filename\"",
+    ),
+    (
+        "crates/debugging/src/images/commands/unknown.rs",
+        "\"--filename=\"",
+    ),
+    (
+        "crates/debugging/src/images/commands/unknown.rs",
+        "\"--kustomize\"",
+    ),
+    (
+        "crates/debugging/src/images/commands/unknown.rs",
+        "\"--kustomize=\"",
+    ),
+    (
+        "crates/debugging/src/images/commands/unknown.rs",
+        "\"--output\"",
+    ),
+    (
+        "crates/debugging/src/images/commands/unknown.rs",
+        "\"--output=\"",
+    ),
+    (
+        "crates/debugging/src/images/commands/unknown.rs",
+        "\"--output-document\"",
+    ),
+    (
+        "crates/debugging/src/images/commands/unknown.rs",
+        "\"--output-document=\"",
+    ),
     // words of clusterctl and of Ignition's transpiler
     (
         "src/ops/generate_provider.rs",
         "of --core, --bootstrap, --control-plane, --infrastructure, --ipam, --extension, --addon should be set",
     ),
     (
-        "src/render/write/ignition/container_linux/convert.rs",
+        "crates/bootstrap/src/render/write/ignition/container_linux/convert.rs",
         "--files-dir",
     ),
 ];
@@ -404,7 +283,7 @@ fn has_flag(line: &str) -> bool {
 fn only_the_command_line_knows_its_flags() {
     let mut known = Vec::new();
     let mut unused: BTreeSet<_> = FOREIGN_FLAGS.iter().collect();
-    for file in rust_files(&root().join("src")) {
+    for file in sources() {
         let shown = shown(&file);
         if shown.starts_with("src/cli/")
             || shown.starts_with("src/io/")
@@ -457,7 +336,7 @@ fn import_scanner_sees_groups_and_paths() {
 #[test]
 fn every_file_is_compiled() {
     let mut orphans = Vec::new();
-    for file in rust_files(&root().join("src")) {
+    for file in sources() {
         let stem = file.file_stem().unwrap().to_str().unwrap().to_owned();
         let folder = file.parent().unwrap();
         if folder.ends_with("src") && (stem == "lib" || stem == "main") {
@@ -490,7 +369,7 @@ fn every_file_is_compiled() {
 #[test]
 fn names_say_something() {
     let mut bad = Vec::new();
-    for folder in ["src", "tests", "manager/src", "conformance"] {
+    for folder in ["src", "crates", "tests", "manager/src", "conformance"] {
         for file in rust_files(&root().join(folder)) {
             let relative = shown(&file);
             if relative
@@ -508,6 +387,7 @@ fn names_say_something() {
 fn every_file_says_what_it_is() {
     let silent: Vec<_> = [
         "src",
+        "crates",
         "tests",
         "benches",
         "fuzz",
@@ -533,27 +413,41 @@ fn every_file_says_what_it_is() {
 
 #[test]
 fn registry_lists_the_rules_of_every_file() {
-    let registry = std::fs::read_to_string(root().join("src/ops/rules.rs")).unwrap();
     let declares = |file: &PathBuf| {
         code(file)
             .lines()
-            .any(|line| line == "rules! {" || line == "crate::diag::rules! {")
+            .any(|line| line == "rules! {" || line.ends_with("diag::rules! {"))
     };
-    let unlisted: Vec<_> = rust_files(&root().join("src"))
-        .iter()
-        .filter(|file| declares(file))
-        .map(|file| {
-            shown(file)
-                .trim_start_matches("src/")
+    let mut unlisted = Vec::new();
+    for folder in source_folders() {
+        let list = match folder == root().join("src") {
+            true => folder.join("ops/rules.rs"),
+            false => folder.join("lib.rs"),
+        };
+        let list = std::fs::read_to_string(list).unwrap();
+        let is_listed = |module: &str| {
+            ["crate::", " ", "["]
+                .iter()
+                .any(|before| list.contains(&format!("{before}{module}::RULES")))
+        };
+        let declaring = rust_files(&folder).into_iter().filter(declares);
+        let modules = declaring.map(|file| {
+            file.strip_prefix(&folder)
+                .unwrap()
+                .to_string_lossy()
                 .trim_end_matches(".rs")
                 .trim_end_matches("/mod")
                 .replace('/', "::")
-        })
-        .filter(|module| !registry.contains(&format!("    crate::{module}::RULES,")))
-        .collect();
+        });
+        unlisted.extend(
+            modules
+                .filter(|module| !is_listed(module))
+                .map(|module| format!("{module} of {}", shown(&folder))),
+        );
+    }
     assert!(
         unlisted.is_empty(),
-        "src/ops/rules.rs does not list the rules of {unlisted:?}"
+        "neither lib.rs of their crate nor src/ops/rules.rs lists the rules of {unlisted:?}"
     );
 }
 
@@ -563,7 +457,7 @@ fn registry_lists_the_rules_of_every_file() {
 #[test]
 fn panics_are_internal_errors() {
     let mut count = 0;
-    for file in rust_files(&root().join("src"))
+    for file in sources()
         .into_iter()
         .chain(rust_files(&root().join("manager/src")))
         .chain(rust_files(&root().join("conformance/src")))
@@ -718,8 +612,20 @@ fn walks_of_the_architecture_name_functions_that_exist() {
     assert!(named.len() > 20, "{named:?}");
     let missing = |name: &&&str| {
         let (module, function) = name.rsplit_once("::").expect("names have two parts");
-        let path = root().join("src").join(module.replace("::", "/"));
-        let files = [path.with_extension("rs"), path.join("mod.rs")];
+        let (first, rest) = module.split_once("::").unwrap_or((module, ""));
+        let crates = root()
+            .join("crates")
+            .join(first.replace('_', "-"))
+            .join("src");
+        let path = match crates.is_dir() {
+            true => crates.join(rest.replace("::", "/")),
+            false => root().join("src").join(module.replace("::", "/")),
+        };
+        let files = [
+            path.with_extension("rs"),
+            path.join("mod.rs"),
+            path.join("lib.rs"),
+        ];
         let code = files
             .iter()
             .find(|file| file.is_file())

@@ -9,10 +9,10 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use windlass::diag::{Diagnostic, Setting, Severity};
 use windlass::ops::{render, validate};
-use windlass::render::{FeatureGates, Origins, Pool, Profile, Request, Variables};
-use windlass::text::source::Source;
+use windlass_bootstrap::render::{FeatureGates, Origins, Pool, Profile, Request, Variables};
+use windlass_source::Source;
+use windlass_source::diag::{Diagnostic, Setting, Severity};
 
 use crate::support::{self, Run, files_below, run, runs, shared};
 
@@ -34,7 +34,11 @@ fn judged(
             },
             &request.budget,
         ),
-        false => (sources, Origins::default(), windlass::diag::Report::new()),
+        false => (
+            sources,
+            Origins::default(),
+            windlass_source::diag::Report::new(),
+        ),
     };
     let (pool, unreadable) = Pool::read(&texts, &request.budget);
     report.extend(unreadable);

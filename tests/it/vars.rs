@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 use windlass::ops::vars;
-use windlass::text::source::Source;
+use windlass_source::Source;
 
 use crate::support::{files_below, recorded_source, root, run, shared, vectors};
 

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use windlass::text::budget::Budget;
-use windlass::text::goyaml;
-use windlass::text::source::Source;
-use windlass::text::yaml::parse;
+use windlass_go_yaml::goyaml;
+use windlass_go_yaml::yaml::parse;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 use crate::support::{files_below, shared};
 

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use windlass::ops::render;
-use windlass::render::{Origins, Pool, Request, Variables};
-use windlass::text::source::Source;
+use windlass_bootstrap::render::{Origins, Pool, Request, Variables};
+use windlass_source::Source;
 
 /// Kinds of which files are read.
 const KINDS: [&str; 9] = [

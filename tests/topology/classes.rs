@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
-use windlass::text::budget::Budget;
-use windlass::text::envsubst;
-use windlass::text::source::Source;
-use windlass::text::yaml;
+use windlass_envsubst as envsubst;
+use windlass_go_yaml::yaml;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 /// The version of Kubernetes where a file wants one, and of Clusters that are made here.
 const KUBERNETES: &str = "v1.34.1";

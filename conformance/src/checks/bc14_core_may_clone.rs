@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use windlass::contract::labels::AGGREGATE_TO_MANAGER;
+use windlass_capi::contract::labels::AGGREGATE_TO_MANAGER;
 
 use super::bc63_template_dry_run::template;
 use super::{Check, Run};

@@ -1,6 +1,6 @@
 //! BC-40: the label by which managers find the Secret.
 
-use windlass::contract::labels::CLUSTER_NAME;
+use windlass_capi::contract::labels::CLUSTER_NAME;
 
 use super::{Check, NO_SECRET, Run};
 use crate::outcome::{Level, Outcome};

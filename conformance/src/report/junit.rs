@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use windlass::report::text::visible_lines;
+use windlass_report::text::visible_lines;
 
 use super::Report;
 use crate::outcome::{Level, Verdict};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use windlass::report::text::visible;
+use windlass_report::text::visible;
 
 use super::Report;
 

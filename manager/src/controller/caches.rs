@@ -13,7 +13,7 @@ use kube::discovery::ApiResource;
 use kube::runtime::watcher::Event;
 use kube::runtime::{WatchStreamExt, watcher};
 use serde_json::{Map, Value, json};
-use windlass::contract::labels;
+use windlass_capi::contract::labels;
 
 use super::Setting;
 use super::kept::{Keeping, Kept, Read};

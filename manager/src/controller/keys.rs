@@ -10,8 +10,8 @@ use rcgen::{
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
-use windlass::api::node::EncryptionAlgorithm;
-use windlass::reconcile::{KeyRequest, TOKEN_ALPHABET, TOKEN_LENGTH};
+use windlass_capi::api::node::EncryptionAlgorithm;
+use windlass_reconcile::{KeyRequest, TOKEN_ALPHABET, TOKEN_LENGTH};
 
 use crate::fault::Fault;
 

@@ -1,4 +1,4 @@
-//! The controller proper. `windlass::reconcile` decides; here is what asks it, reads for it, and
+//! The controller proper. `windlass_reconcile` decides; here is what asks it, reads for it, and
 //! does what it says.
 //!
 //! - [`resources`]: what kinds are called at the API server.

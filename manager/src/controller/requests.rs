@@ -15,7 +15,7 @@ use kube::discovery::ApiResource;
 use kube::{Client, Resource};
 use serde_json::Value;
 use tokio_rustls::rustls;
-use windlass::reconcile::{Action, Key, Realm, quoted};
+use windlass_reconcile::{Action, Key, Realm, quoted};
 
 use super::{keys, protobuf};
 use crate::client::NotLeading;

@@ -2,8 +2,8 @@
 
 use kube::Client;
 use kube::discovery::ApiResource;
-use windlass::api::names::Version;
-use windlass::contract::{CORE_GROUP, crd_name};
+use windlass_capi::api::names::Version;
+use windlass_capi::contract::{CORE_GROUP, crd_name};
 
 use crate::fault::Fault;
 use crate::flags::ConfigKind;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
-use windlass::reconcile::Key;
+use windlass_reconcile::Key;
 
 use super::requests::Rejection;
 
@@ -105,7 +105,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use serde_json::json;
-    use windlass::reconcile::Realm;
+    use windlass_reconcile::Realm;
 
     use super::*;
 

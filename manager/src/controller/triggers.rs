@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::channel::mpsc;
 use futures::{Stream, StreamExt};
 use serde_json::Value;
-use windlass::contract::labels;
+use windlass_capi::contract::labels;
 
 use super::Setting;
 use super::caches::{Caches, CoreObject, Watches};

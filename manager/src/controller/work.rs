@@ -16,9 +16,11 @@ use kube::discovery::ApiResource;
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use tracing::Instrument;
 use tracing::field::Empty;
-use windlass::api::time::Timestamp;
-use windlass::contract::CORE_GROUP;
-use windlass::reconcile::{self, Key, Observation, Realm, Rest, Settings, Step, World, Write};
+use windlass_capi::api::time::Timestamp;
+use windlass_capi::contract::CORE_GROUP;
+use windlass_reconcile::{
+    self as reconcile, Key, Observation, Realm, Rest, Settings, Step, World, Write,
+};
 
 use super::Setting;
 use super::caches::{Caches, Config, CoreObject};

@@ -13,7 +13,7 @@ use kube::config::{Kubeconfig, KubeconfigError};
 use kube::discovery::ApiResource;
 use serde_json::Value;
 use tokio::sync::Semaphore;
-use windlass::reconcile::{Action, Key};
+use windlass_reconcile::{Action, Key};
 
 use super::requests::{self, Rejection};
 use super::resources;
@@ -189,7 +189,7 @@ impl Workloads {
         let (namespace, name) = cluster;
         let secret_name = format!("{name}-kubeconfig");
         let key = Key {
-            realm: windlass::reconcile::Realm::Management,
+            realm: windlass_reconcile::Realm::Management,
             group: String::new(),
             kind: "Secret".to_owned(),
             namespace: namespace.to_string(),

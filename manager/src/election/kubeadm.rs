@@ -9,7 +9,7 @@ use kube::api::{Api, DynamicObject};
 use kube::discovery::ApiResource;
 use kube::{Client, ResourceExt};
 use serde_json::Value;
-use windlass::contract::crd_name;
+use windlass_capi::contract::crd_name;
 
 use super::Leadership;
 use super::elector::{Candidacy, Elector};

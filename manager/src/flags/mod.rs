@@ -1,5 +1,5 @@
 //! The command line: read as Go's flags are read, from the one table of
-//! `windlass::contract::manager`.
+//! `windlass_capi::contract::manager`.
 
 #[cfg(test)]
 mod tests;
@@ -10,10 +10,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use windlass::api::names::{GROUP, KUBEADM_GROUP, Kind};
-use windlass::api::time::GoDuration;
-use windlass::contract::manager::{FLAGS, Flag, Takes};
-use windlass::text::nearest::nearest;
+use windlass_capi::api::names::{GROUP, KUBEADM_GROUP, Kind};
+use windlass_capi::api::time::GoDuration;
+use windlass_capi::contract::manager::{FLAGS, Flag, Takes};
+use windlass_source::nearest::nearest;
 
 #[derive(Debug)]
 pub(crate) enum Command {

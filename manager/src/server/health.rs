@@ -3,7 +3,7 @@
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::get;
-use windlass::contract::manager::{LIVENESS_PATH, READINESS_PATH};
+use windlass_capi::contract::manager::{LIVENESS_PATH, READINESS_PATH};
 
 use crate::readiness::Readiness;
 

@@ -12,8 +12,8 @@ use axum::{Extension, Router};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
-use windlass::api::names::{GROUP, Kind, Version};
-use windlass::contract::manager::{CONVERSION_PATH, admission_path};
+use windlass_capi::api::names::{GROUP, Kind, Version};
+use windlass_capi::contract::manager::{CONVERSION_PATH, admission_path};
 
 use super::bodies::{self, Bounds, Pool, Rejection, SMALL, Share};
 use super::connections::{Peer, Phase};
@@ -104,14 +104,14 @@ fn validate(body: Bytes, most_bytes: usize) -> Result<String, Unread> {
     ];
     let question = Fields::only(READ).read_within(&body, most_bytes)?;
     drop(body);
-    Ok(windlass::admission::review(&question).to_string())
+    Ok(windlass_capi::admission::review(&question).to_string())
 }
 
 /// Answers a ConversionReview one object after the other, so that only one is in memory as values.
 fn convert(body: Bytes, most_bytes: usize) -> Result<String, Unread> {
     const READ: [FieldPath; 2] = [&["request", "uid"], &["request", "desiredAPIVersion"]];
     let mut question = Fields::only(READ).read_within(&body, SMALL)?;
-    let mut answer = windlass::conversion::review(&question);
+    let mut answer = windlass_capi::conversion::review(&question);
     let until = Instant::now() + CONVERSION_TIME;
     if answer["response"]["result"]["status"] != "Success" {
         return Ok(answer.to_string());
@@ -129,7 +129,7 @@ fn convert(body: Bytes, most_bytes: usize) -> Result<String, Unread> {
             return false;
         }
         question["request"]["objects"] = Value::Array(vec![object]);
-        let response = &windlass::conversion::review(&question)["response"];
+        let response = &windlass_capi::conversion::review(&question)["response"];
         match &response["convertedObjects"][0] {
             Value::Null => {
                 let fault = response["result"]["message"].as_str().unwrap_or_default();
@@ -312,7 +312,7 @@ mod tests {
             json!([]),
             json!({"request": {"uid": {"convertedObjects": []}, "desiredAPIVersion": "bootstrap.windlass.dev/v1beta2"}}),
         ] {
-            let expected = windlass::conversion::review(&question);
+            let expected = windlass_capi::conversion::review(&question);
             assert_eq!(converted(&question), expected, "{question}");
         }
     }

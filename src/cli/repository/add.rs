@@ -11,13 +11,13 @@ use super::trust;
 use super::{FAMILY, provider_name, release_flag};
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
-use crate::clusterctl::MANIFEST_FILE;
 use crate::io::files;
 use crate::io::input::Limits;
 use crate::io::trees;
 use crate::ops::repository::signed::{self, Unverified, Verifier};
 use crate::ops::repository::{self, bundle, tars};
-use crate::text::tree::Tree;
+use windlass_clusterctl::MANIFEST_FILE;
+use windlass_source::tree::Tree;
 
 pub(in crate::cli) const ADD: Verb = Verb {
     words: &["repository", "add"],

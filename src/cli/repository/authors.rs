@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use crate::cli::Context;
-use crate::diag::{Diagnostic, Report};
-use crate::report::text::summary_line;
-use crate::text::shell;
+use windlass_report::text::summary_line;
+use windlass_shell as shell;
+use windlass_source::diag::{Diagnostic, Report};
 
 /// The releases of a run, with what is for their authors.
 #[derive(Default)]

@@ -13,17 +13,17 @@ use crate::cli::render_flags::RenderFlags;
 use crate::cli::templates::TemplateFlags;
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
-use crate::clusterctl::{Config, fetch};
 use crate::io::WorldError;
 use crate::io::files::{self, Privacy};
 use crate::io::input::Limits;
 use crate::io::trees::{self, Outcome};
 use crate::ops::repository::{CONFIGURATION_FILE, Implied, bundle, tars};
-use crate::report::Sources;
-use crate::report::levels::{Levels, Verdict};
-use crate::report::text::plural;
-use crate::text::shell;
-use crate::text::tree::Tree;
+use windlass_clusterctl::{Config, fetch};
+use windlass_report::Sources;
+use windlass_report::levels::{Levels, Verdict};
+use windlass_report::text::plural;
+use windlass_shell as shell;
+use windlass_source::tree::Tree;
 
 pub(in crate::cli) const BUNDLE: Verb = Verb {
     words: &["repository", "bundle"],

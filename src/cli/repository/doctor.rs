@@ -13,8 +13,6 @@ use crate::cli::flags::{Format, LevelFlags, Output};
 use crate::cli::settings::IN_PART;
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure, clusterctl};
-use crate::clusterctl::{Config, World};
-use crate::diag::Report;
 use crate::io::WorldError;
 use crate::io::clusterctl_files::Disk;
 use crate::io::files;
@@ -22,9 +20,11 @@ use crate::io::input::read_source;
 use crate::io::trees;
 use crate::ops::repository::CONFIGURATION_FILE;
 use crate::ops::repository::doctor::{self, Examination, Examined, Subject};
-use crate::report::Sources;
-use crate::report::text::plural;
-use crate::text::source::Source;
+use windlass_clusterctl::{Config, World};
+use windlass_report::Sources;
+use windlass_report::text::plural;
+use windlass_source::Source;
+use windlass_source::diag::Report;
 
 pub(in crate::cli) const DOCTOR: Verb = Verb {
     words: &["repository", "doctor"],

@@ -7,14 +7,14 @@ use super::{provider_name, release_flag};
 use crate::cli::context::To;
 use crate::cli::flags::LevelFlags;
 use crate::cli::{Context, Failure};
-use crate::diag::Report;
 use crate::io::input::Limits;
 use crate::io::trees;
 use crate::ops::repository::{self, Assets, Stated, Within};
-use crate::report::Sources;
-use crate::report::levels::Levels;
-use crate::text::shell;
-use crate::text::tree::Tree;
+use windlass_report::Sources;
+use windlass_report::levels::Levels;
+use windlass_shell as shell;
+use windlass_source::diag::Report;
+use windlass_source::tree::Tree;
 
 /// What names the release, and what fails.
 #[derive(Args)]

@@ -12,14 +12,14 @@ use crate::cli::clusterctl::{self, Network};
 use crate::cli::flags::ListOutput;
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
-use crate::clusterctl::Config;
-use crate::diag::Report;
 use crate::io::files;
 use crate::io::input::{Limits, read_source};
 use crate::io::trees;
 use crate::ops::repository::{self, CONFIGURATION_FILE, ListedImage, bundle, doctor};
-use crate::report::Sources;
-use crate::text::tree::Tree;
+use windlass_clusterctl::Config;
+use windlass_report::Sources;
+use windlass_source::diag::Report;
+use windlass_source::tree::Tree;
 
 pub(in crate::cli) const IMAGES: Verb = Verb {
     words: &["repository", "images"],

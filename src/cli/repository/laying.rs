@@ -13,8 +13,6 @@ use crate::cli::context::To;
 use crate::cli::flags::LevelFlags;
 use crate::cli::release::kept;
 use crate::cli::{Context, Exit, Failure};
-use crate::contract::parse_semantic;
-use crate::diag::{Place, Report};
 use crate::io::files::{self, Privacy};
 use crate::io::input::{Limits, read_source};
 use crate::io::lock::Lock;
@@ -25,14 +23,16 @@ use crate::ops::repository::{
     self, Added, Assets, CONFIGURATION_FILE, Destination, Implied, Manifest, Mirrored, Placement,
     Stated, bundle, site,
 };
-use crate::report::Sources;
-use crate::report::levels::Verdict;
-use crate::report::text::{plural, visible};
-use crate::text::budget::Budget;
-use crate::text::names;
-use crate::text::shell;
-use crate::text::source::Source;
-use crate::text::tree::Tree;
+use windlass_capi::contract::parse_semantic;
+use windlass_report::Sources;
+use windlass_report::levels::Verdict;
+use windlass_report::text::{plural, visible};
+use windlass_shell as shell;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Place, Report};
+use windlass_source::names;
+use windlass_source::tree::Tree;
 
 /// Where releases are laid, and what fails.
 #[derive(Args)]

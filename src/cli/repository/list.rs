@@ -8,11 +8,11 @@ use super::FAMILY;
 use crate::cli::flags::ListOutput;
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
-use crate::diag::Report;
 use crate::io::input::Limits;
 use crate::io::trees;
 use crate::ops::repository::{self, Listed};
-use crate::report::Sources;
+use windlass_report::Sources;
+use windlass_source::diag::Report;
 
 pub(in crate::cli) const LIST: Verb = Verb {
     words: &["repository", "list"],

@@ -27,13 +27,13 @@ use semver::Version;
 
 use super::context::To;
 use super::{Context, Exit};
-use crate::diag::Report;
 use crate::ops::release_build;
 use crate::ops::repository::{CONFIGURATION_FILE, site};
-use crate::report::Sources;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
-use crate::text::tree::Tree;
+use windlass_report::Sources;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::Report;
+use windlass_source::tree::Tree;
 
 /// What the overview says of all these verbs.
 const FAMILY: &str = "fill, show, explain and pack a local repository, or hand it to the operator";

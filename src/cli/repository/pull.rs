@@ -10,7 +10,6 @@ use super::oci::{Place, failure};
 use super::{FAMILY, provider_name, release_flag};
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
-use crate::diag::{Diagnostic, Report};
 use crate::io::input::Limits;
 use crate::io::registry::Access;
 use crate::io::trees;
@@ -18,8 +17,9 @@ use crate::ops::repository::pull::{
     Contents, keep, of_layout, opened, version, with_clusterctls_names,
 };
 use crate::ops::repository::push::{MOST_MANIFEST, Reference, Store};
-use crate::report::text::plural;
-use crate::text::tree::Tree;
+use windlass_report::text::plural;
+use windlass_source::diag::{Diagnostic, Report};
+use windlass_source::tree::Tree;
 
 pub(in crate::cli) const PULL: Verb = Verb {
     words: &["repository", "pull"],

@@ -17,8 +17,8 @@ use crate::io::trees::{self, Mode, Outcome};
 use crate::ops::repository::push::{
     Beside, MANIFEST_TYPE, MOST_MANIFEST, Packed, Store, beside, pack,
 };
-use crate::text::shell;
-use crate::text::tree::Tree;
+use windlass_shell as shell;
+use windlass_source::tree::Tree;
 
 pub(in crate::cli) const PUSH: Verb = Verb {
     words: &["repository", "push"],

@@ -61,8 +61,8 @@ impl TrustFlags {
     /// A check that the user requires is never skipped.
     #[cfg(not(feature = "signatures"))]
     fn required(&self) -> Result<Box<dyn Verifier>, Failure> {
-        use crate::emit::checksums::CHECKSUMS_FILE;
         use crate::ops::repository::signed::cosign_command;
+        use windlass_release::emit::checksums::CHECKSUMS_FILE;
 
         let mut signer = Vec::new();
         let key = self.key.first();

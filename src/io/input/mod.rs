@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::staging::is_commit;
 use super::{WorldError, cores};
-use crate::diag::Report;
-use crate::text::nearest::nearest;
-use crate::text::source::Source;
+use windlass_source::Source;
+use windlass_source::diag::Report;
+use windlass_source::nearest::nearest;
 
 /// The name under which standard input is shown.
 pub const STDIN_NAME: &str = "<stdin>";

@@ -115,7 +115,7 @@ fn bytes_that_are_no_text_are_a_finding_and_the_rest_is_read() {
     let start = finding.place.span.unwrap().start;
     assert_eq!(
         (finding.rule, start.line, start.column),
-        (&crate::text::source::INPUT_NOT_UTF8, 2, 4)
+        (&windlass_source::source::INPUT_NOT_UTF8, 2, 4)
     );
 }
 

@@ -8,8 +8,8 @@ use super::files::{Privacy, is_folder, parent, write_new};
 use super::input::{self, Limits};
 use super::staging::{self, Staging};
 use super::{Difference, WorldError, compare};
-use crate::text::names;
-use crate::text::tree::Tree;
+use windlass_source::names;
+use windlass_source::tree::Tree;
 
 /// What to do with a target that holds something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

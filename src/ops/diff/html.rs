@@ -2,9 +2,9 @@
 
 use super::text::{said, summary};
 use super::{Change, Comparison, MachineChange, PartChange};
-use crate::diag::Report;
-use crate::report::Sources;
-use crate::report::html::{Cell, Column, Html, Level, Page, Tone, table};
+use windlass_report::Sources;
+use windlass_report::html::{Cell, Column, Html, Level, Page, Tone, table};
+use windlass_source::diag::Report;
 
 /// The maximum number of lines of a page's changes in one part.
 const MOST_LINES: usize = 1_000;

@@ -3,8 +3,8 @@
 
 use super::text::{effect, reason, summary};
 use super::{Change, Comparison, MachineChange, PartChange};
-use crate::report::markdown::{Comment, code, folded_diff};
-use crate::report::text::visible;
+use windlass_report::markdown::{Comment, code, folded_diff};
+use windlass_report::text::visible;
 
 /// The comment. What GitHub would not take is left out, which the last line says.
 pub fn comment(old: &str, new: &str, comparison: &Comparison) -> String {

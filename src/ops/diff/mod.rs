@@ -16,12 +16,12 @@ use serde::Serialize;
 pub use html::page;
 pub use nodes::{Side, documents};
 
-use crate::changes::{Effect, SAID, Verdict, verdict};
-use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
-use crate::objects::secrets::Words;
-use crate::text::budget::Budget;
 use nodes::Node;
 use pairs::{Pair, is_named, pairs};
+use windlass_debugging::changes::{Effect, SAID, Verdict, verdict};
+use windlass_objects::secrets::Words;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 
 rules! {
     /// the input contains no machine whose bootstrap data can be compared

@@ -5,18 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::changes::{Machine, maker};
-use crate::diag::{Diagnostic, FieldPath, Report, Severity};
-use crate::inspect::documents_in;
-use crate::objects::{Object, Pool};
 use crate::ops::render::{
     CLASS_ABSENT, NO_CONFIG, Selection, Topologies, run, settle, with_topologies,
 };
-use crate::render::input::cluster::Reference;
-use crate::render::write::cloud_config::NodeFile;
-use crate::render::{self, Origins, Rendered, Request, Target};
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_bootstrap::render::input::cluster::Reference;
+use windlass_bootstrap::render::write::cloud_config::NodeFile;
+use windlass_bootstrap::render::{self, Origins, Rendered, Request, Target};
+use windlass_debugging::changes::{Machine, maker};
+use windlass_debugging::inspect::documents_in;
+use windlass_objects::{Object, Pool};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, FieldPath, Report, Severity};
 
 /// One of the two inputs that are compared.
 #[derive(Debug)]

@@ -6,14 +6,14 @@ use sha2::{Digest, Sha256};
 
 use super::nodes::Node;
 use super::{AttributeChange, Change, PartChange};
-use crate::changes::{
+use windlass_debugging::changes::{
     Kind, Part, certificates_folder, changed_lines, made_same, parts, without_tokens,
 };
-use crate::objects::secrets::{Words, redacted};
-use crate::report::Sources;
-use crate::report::text::{Changed, Style, plural, unified};
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_objects::secrets::{Words, redacted};
+use windlass_report::Sources;
+use windlass_report::text::{Changed, Style, plural, unified};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 /// The maximum number of lines that are printed for a part.
 const MOST_LINES: usize = 400;

@@ -2,8 +2,8 @@
 //! differs.
 
 use super::{Change, Comparison, MachineChange, PartChange};
-use crate::changes::Effect;
-use crate::report::text::{Paint, Style, plural, visible};
+use windlass_debugging::changes::Effect;
+use windlass_report::text::{Paint, Style, plural, visible};
 
 /// The whole comparison; empty when no machine is there.
 pub fn text(comparison: &Comparison, style: Style) -> String {

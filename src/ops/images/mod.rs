@@ -12,12 +12,12 @@ pub use packages::{hauler, zarf};
 pub use text::text;
 
 use super::render::{Machine, Rendering};
-use crate::diag::{FieldPath, Place, Report, Setting};
-use crate::images::findings;
-use crate::images::kubeadm::{self, Settings};
-use crate::images::{self, PulledImage, Puller};
-use crate::render::{Placeholder, Rendered, Role};
-use crate::text::budget::Budget;
+use windlass_bootstrap::render::{Placeholder, Rendered, Role};
+use windlass_debugging::images::findings;
+use windlass_debugging::images::kubeadm::{self, Settings};
+use windlass_debugging::images::{self, PulledImage, Puller};
+use windlass_source::budget::Budget;
+use windlass_source::diag::{FieldPath, Place, Report, Setting};
 
 /// A machine with its images.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Images;
-use crate::text::goyaml;
+use windlass_go_yaml::goyaml;
 
 /// The name of both packages.
 const NAME: &str = "first-boot-images";

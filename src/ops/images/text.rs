@@ -1,7 +1,7 @@
 //! The images as a table for people.
 
 use super::{Images, MachineImage, MachineImages, Origin};
-use crate::report::text::table;
+use windlass_report::text::table;
 
 /// The roles, in the order of a cluster's first boot.
 const ROLES: [&str; 4] = ["init", "control-plane-join", "worker-join", "machinepool"];

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use super::Made;
 use super::layout::{Base, parts};
 use super::project::Project;
-use crate::contract::labels;
-use crate::objects::Object;
+use windlass_capi::contract::labels;
+use windlass_objects::Object;
 
 /// What is beside kubebuilder's folders.
 #[derive(Debug, Default)]

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use super::PROVIDER_FILE;
 use super::layout::Base;
 use super::project::Project;
-use crate::diag::Report;
-use crate::emit::components::{ManagerImage, components};
-use crate::emit::names::Names;
-use crate::emit::stamp;
-use crate::objects::Object;
 use crate::ops::release_diff::{Change, FieldChange, fields_changed};
-use crate::provider::{self, Inputs, Matched, Wanted};
-use crate::text::glob::matches;
-use crate::text::source::Source;
-use crate::text::tree::Tree;
+use windlass_objects::Object;
+use windlass_release::emit::components::{ManagerImage, components};
+use windlass_release::emit::names::Names;
+use windlass_release::emit::stamp;
+use windlass_release::provider::{self, Inputs, Matched, Wanted};
+use windlass_source::Source;
+use windlass_source::diag::Report;
+use windlass_source::glob::matches;
+use windlass_source::tree::Tree;
 
 /// The objects that are made in place of those of the project, and how they differ; each in one
 /// line.

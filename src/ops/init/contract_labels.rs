@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::contract::{ApiVersion, ContractVersion, labels};
+use windlass_capi::contract::{ApiVersion, ContractVersion, labels};
 
 /// The contract of which a label says which versions fulfil it.
 pub(super) fn contract_of(key: &str) -> Option<&str> {

@@ -11,10 +11,10 @@ use super::identity::Identity;
 use super::layout::{Base, parts};
 use super::patches::Patches;
 use super::project::Project;
-use crate::contract::{ApiVersion, STANDARD_ROLES, labels};
-use crate::emit::definitions::{is_looked_up, versions};
-use crate::objects::{Object, fields};
-use crate::provider::{Action, Kustomization};
+use windlass_capi::contract::{ApiVersion, STANDARD_ROLES, labels};
+use windlass_objects::{Object, fields};
+use windlass_release::emit::definitions::{is_looked_up, versions};
+use windlass_release::provider::{Action, Kustomization};
 
 /// The CRD files: one pattern when its kustomization takes them all, else those that it takes.
 pub(super) fn files(project: &Project<'_>) -> Vec<String> {

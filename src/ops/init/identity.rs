@@ -2,9 +2,9 @@
 
 use super::project::Project;
 use super::{Given, Made, UNKNOWN};
-use crate::contract::{CORE_GROUP, CORE_PROVIDER, ProviderType, labels};
-use crate::diag::{Diagnostic, Remedy, Setting};
-use crate::objects::fields;
+use windlass_capi::contract::{CORE_GROUP, CORE_PROVIDER, ProviderType, labels};
+use windlass_objects::fields;
+use windlass_source::diag::{Diagnostic, Remedy, Setting};
 
 pub(super) struct Identity {
     pub(super) name: String,

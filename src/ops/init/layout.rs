@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::objects::fields;
-use crate::text::glob::plain;
+use windlass_objects::fields;
+use windlass_source::glob::plain;
 
 /// Where releases are built.
 pub(super) const DEFAULT: &str = "config/default";

@@ -10,12 +10,12 @@ use super::identity::Identity;
 use super::layout::Base;
 use super::patches::Patches;
 use super::project::Project;
-use crate::contract::{Image, MANAGER_CONTAINER, manager as face, without_tag};
-use crate::diag::Report;
-use crate::emit::manager::{deployment as deployment_of, environment};
-use crate::emit::names::Names;
-use crate::objects::{Object, fields, strategic_merge};
-use crate::provider::{Manager, PROVIDER_API_VERSION, PROVIDER_KIND, Provider};
+use windlass_capi::contract::{Image, MANAGER_CONTAINER, manager as face, without_tag};
+use windlass_objects::{Object, fields, strategic_merge};
+use windlass_release::emit::manager::{deployment as deployment_of, environment};
+use windlass_release::emit::names::Names;
+use windlass_release::provider::{Manager, PROVIDER_API_VERSION, PROVIDER_KIND, Provider};
+use windlass_source::diag::Report;
 
 /// Fields of the container that stand in provider.yaml under names of their own, or are made.
 const SAID: [&str; 6] = ["name", "image", "args", "command", "env", "ports"];
@@ -355,7 +355,7 @@ fn keep_selector(
             .is_some_and(|value| of_ours.get(key) != Some(value))
     };
     // The Services that the build makes select pods by the label of the provider.
-    if wanted.is_empty() || is_of_other(crate::contract::labels::PROVIDER) {
+    if wanted.is_empty() || is_of_other(windlass_capi::contract::labels::PROVIDER) {
         return;
     }
     let of_pods = "/spec/template/metadata/labels";

@@ -24,13 +24,13 @@ use self::identity::Identity;
 use self::layout::Base;
 use self::patches::Patches;
 use self::project::Project;
-use crate::contract::{METADATA_FILE, ProviderType};
-use crate::diag::{Diagnostic, Report, rules};
-use crate::provider::{PROVIDER_API_VERSION, PROVIDER_KIND, Provider, STDIN};
-use crate::text::budget::Budget;
-use crate::text::goyaml;
-use crate::text::source::Source;
-use crate::text::tree::Tree;
+use windlass_capi::contract::{METADATA_FILE, ProviderType};
+use windlass_go_yaml::goyaml;
+use windlass_release::provider::{PROVIDER_API_VERSION, PROVIDER_KIND, Provider, STDIN};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Report, rules};
+use windlass_source::tree::Tree;
 
 rules! {
     /// a kustomization of the project is not a mapping, so kustomize rejects it

@@ -9,14 +9,14 @@ use super::Made;
 use super::contract_labels::labels_for_contracts;
 use super::layout::Base;
 use super::project::Project;
-use crate::contract::MANAGER_CONTAINER;
-use crate::diag::Report;
-use crate::emit::manager::{deployment, namespace};
-use crate::emit::names::Names;
-use crate::emit::webhooks;
-use crate::objects::{Object, fields};
-use crate::provider::{Action, Change, Kustomization, ObjectPatch, Patch, Provider};
-use crate::text::glob::{matches, plain};
+use windlass_capi::contract::MANAGER_CONTAINER;
+use windlass_objects::{Object, fields};
+use windlass_release::emit::manager::{deployment, namespace};
+use windlass_release::emit::names::Names;
+use windlass_release::emit::webhooks;
+use windlass_release::provider::{Action, Change, Kustomization, ObjectPatch, Patch, Provider};
+use windlass_source::diag::Report;
+use windlass_source::glob::{matches, plain};
 
 /// Words in the names of patches that give what is made: mount and port of webhooks, CA injection,
 /// conversion. What they have beyond it is reported when the release is built.

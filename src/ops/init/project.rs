@@ -6,16 +6,16 @@ use serde_json::Value;
 
 use super::NO_KUSTOMIZATION;
 use super::layout::{Base, Layout, parts};
-use crate::contract::{METADATA_FILE, labels, template_flavor};
-use crate::diag::{Diagnostic, Report};
-use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
-use crate::objects::{self, Object, fields};
-use crate::provider::{Action, KUSTOMIZATION_FILES, Kustomization};
-use crate::text::budget::Budget;
-use crate::text::glob::plain;
-use crate::text::source::Source;
-use crate::text::tree::Tree;
-use crate::text::yaml;
+use windlass_capi::contract::{METADATA_FILE, labels, template_flavor};
+use windlass_go_yaml::yaml;
+use windlass_lint::definitions::{CRD_GROUP, CRD_KIND};
+use windlass_objects::{self as objects, Object, fields};
+use windlass_release::provider::{Action, KUSTOMIZATION_FILES, Kustomization};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Report};
+use windlass_source::glob::plain;
+use windlass_source::tree::Tree;
 
 pub(super) struct Project<'a> {
     tree: &'a Tree,

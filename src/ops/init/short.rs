@@ -7,8 +7,8 @@ use super::identity::Identity;
 use super::layout::DEFAULT;
 use super::project::Project;
 use super::{Document, Form, Given, Made};
-use crate::contract::labels;
-use crate::provider::STDIN;
+use windlass_capi::contract::labels;
+use windlass_release::provider::STDIN;
 
 /// The form of provider.yaml for a project: the short one where kustomize builds its objects.
 pub(super) fn form(project: &Project<'_>, given: &Given) -> Form {

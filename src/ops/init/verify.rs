@@ -6,18 +6,18 @@ use std::collections::BTreeMap;
 use semver::Version;
 use serde_json::Value;
 
-use crate::contract::{Image, labels};
-use crate::diag::Report;
-use crate::emit::definitions::is_contract_label;
-use crate::emit::names::Names;
-use crate::emit::release::Release;
-use crate::lint::metadata;
-use crate::lint::upgrade::immutable;
-use crate::objects::{self, Object};
 use crate::ops::release_diff::{Change, Difference, FieldChange, ObjectChange, fields_changed};
-use crate::provider::{Declared, Inputs};
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_capi::contract::{Image, labels};
+use windlass_lint::metadata;
+use windlass_lint::upgrade::immutable;
+use windlass_objects::{self as objects, Object};
+use windlass_release::emit::definitions::is_contract_label;
+use windlass_release::emit::names::Names;
+use windlass_release::emit::release::Release;
+use windlass_release::provider::{Declared, Inputs};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::Report;
 
 /// A comparison.
 #[derive(Debug, Default)]

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use super::{
     CertificateReport, DocumentReport, FileReport, Inspected, LogReport, SentinelReport, StepReport,
 };
-use crate::diag::Report;
-use crate::inspect::step::SENTINEL;
-use crate::objects::secrets::REDACTED;
-use crate::report::Sources;
-use crate::report::html::{
+use windlass_debugging::inspect::step::SENTINEL;
+use windlass_objects::secrets::REDACTED;
+use windlass_report::Sources;
+use windlass_report::html::{
     Cell, Column, Html, Level, Page, Tile, Tone, bytes, folded, grouped, table, treemap,
 };
-use crate::report::text::plural;
+use windlass_report::text::plural;
+use windlass_source::diag::Report;
 
 /// The maximum number of characters of a command that stand on the page without being folded.
 const SHORT: usize = 240;

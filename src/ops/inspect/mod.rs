@@ -12,16 +12,18 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::api::time::Timestamp;
-use crate::diag::{Diagnostic, FieldPath, Place, Report, Text};
-use crate::inspect::findings::{LOG_CAUSE, LOG_SUCCESS};
-use crate::inspect::log::{self, LogLine, LogReading, Outcome};
-use crate::inspect::step::{Action, Document, Failure, Step};
-use crate::inspect::{self, FoundCertificate, Inspection, Machine, SecretFacts, Sentinel, content};
-use crate::objects::secrets::REDACTED;
-use crate::objects::secrets::redacted;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_capi::api::time::Timestamp;
+use windlass_debugging::inspect::findings::{LOG_CAUSE, LOG_SUCCESS};
+use windlass_debugging::inspect::log::{self, LogLine, LogReading, Outcome};
+use windlass_debugging::inspect::step::{Action, Document, Failure, Step};
+use windlass_debugging::inspect::{
+    self, FoundCertificate, Inspection, Machine, SecretFacts, Sentinel, content,
+};
+use windlass_objects::secrets::REDACTED;
+use windlass_objects::secrets::redacted;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, FieldPath, Place, Report, Text};
 
 /// What bootstrap data holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]

@@ -1,8 +1,8 @@
 //! What bootstrap data holds, as people read it.
 
 use super::{DocumentReport, Inspected, LogLineReport, MachineReport, SecretReport, StepReport};
-use crate::inspect::step::SENTINEL;
-use crate::report::text::{plural, table};
+use windlass_debugging::inspect::step::SENTINEL;
+use windlass_report::text::{plural, table};
 
 /// The maximum number of characters of a command that are listed.
 const LISTED: usize = 100;

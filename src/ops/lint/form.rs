@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::contract::{METADATA_FILE, ProviderType, labels};
-use crate::lint::templates::is_template;
-use crate::objects::{self, Substituted};
 use crate::ops::charts::{self, Charts};
 use crate::ops::kustomize_files;
-use crate::provider::KUSTOMIZATION_FILES;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_capi::contract::{METADATA_FILE, ProviderType, labels};
+use windlass_lint::templates::is_template;
+use windlass_objects::{self as objects, Substituted};
+use windlass_release::provider::KUSTOMIZATION_FILES;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 /// What a file of a provider is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

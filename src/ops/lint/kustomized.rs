@@ -4,14 +4,14 @@
 use std::collections::BTreeSet;
 
 use super::folder_of;
-use crate::contract::ContractVersion;
-use crate::diag::Report;
-use crate::lint::definitions::outdated::labels_outdated;
-use crate::lint::kustomization;
-use crate::provider::Kustomization;
-use crate::text::budget::Budget;
-use crate::text::glob::plain;
-use crate::text::source::Source;
+use windlass_capi::contract::ContractVersion;
+use windlass_lint::definitions::outdated::labels_outdated;
+use windlass_lint::kustomization;
+use windlass_release::provider::Kustomization;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::Report;
+use windlass_source::glob::plain;
 
 /// The kustomizations among the input files, and the files that they use as patches.
 pub(super) struct Kustomized {

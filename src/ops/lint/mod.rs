@@ -16,21 +16,21 @@ pub use form::Form;
 use kustomized::Kustomized;
 use unchecked::{Unchecked, UncheckedKind};
 
-use crate::contract::{ContractVersion, METADATA_FILE, ProviderType};
-use crate::diag::{Diagnostic, Report, rules};
-use crate::lint::components::claims::{self, Claims};
-use crate::lint::definitions;
-use crate::lint::metadata::{self, MetadataFile};
-use crate::lint::templates::{self, Known, Wanted};
-use crate::lint::{Asked, Audience, Components, Extent, Release, Wishes, provider_of};
-use crate::objects::Object;
 use crate::ops::charts::{self, Charts};
 use crate::ops::object_check::{self, Subject};
 use crate::ops::repository::assets::{meant_components, misnamed_components};
 use crate::ops::repository::version_of_folder;
 use crate::ops::settings::ProjectRoles;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_capi::contract::{ContractVersion, METADATA_FILE, ProviderType};
+use windlass_lint::components::claims::{self, Claims};
+use windlass_lint::definitions;
+use windlass_lint::metadata::{self, MetadataFile};
+use windlass_lint::templates::{self, Known, Wanted};
+use windlass_lint::{Asked, Audience, Components, Extent, Release, Wishes, provider_of};
+use windlass_objects::Object;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Report, rules};
 
 rules! {
     /// the input contains no file of a provider

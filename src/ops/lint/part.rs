@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::admission;
-use crate::diag::{Diagnostic, Report};
-use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
-use crate::lint::{self, Extent, Scope, Wishes};
-use crate::objects::{self, Object, Pool, Substituted};
 use crate::ops::object_check;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_capi::admission;
+use windlass_lint::definitions::{CRD_GROUP, CRD_KIND};
+use windlass_lint::{self as lint, Extent, Scope, Wishes};
+use windlass_objects::{self as objects, Object, Pool, Substituted};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Report};
 
 /// Reads the objects of some files.
 pub(super) fn read(sources: &[&Source], budget: &Budget) -> Read {

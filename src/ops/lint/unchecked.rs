@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::lint::templates::Known;
-use crate::objects::Object;
 use crate::ops::object_check;
-use crate::preflight::core_kinds;
-use crate::render::input::target::ConfigKind;
+use windlass_bootstrap::preflight::core_kinds;
+use windlass_bootstrap::render::input::target::ConfigKind;
+use windlass_lint::templates::Known;
+use windlass_objects::Object;
 
 /// Objects of a kind whose content was not checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -93,6 +93,6 @@ pub fn counted(kinds: &[UncheckedKind]) -> Option<String> {
         more => format!(" and {more} more kinds"),
     };
     names.truncate(SHOWN);
-    let objects = crate::report::text::plural(objects, "object");
+    let objects = windlass_report::text::plural(objects, "object");
     (!kinds.is_empty()).then(|| format!("{objects} ({}{more})", names.join(", ")))
 }

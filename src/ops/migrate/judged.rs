@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::diag::{Diagnostic, Severity};
-use crate::migrate::DocumentId;
-use crate::objects::Pool;
 use crate::ops::{render, validate};
-use crate::render::{FeatureGates, Origins, Request, Variables};
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_bootstrap::render::{FeatureGates, Origins, Request, Variables};
+use windlass_capi::migrate::DocumentId;
+use windlass_objects::Pool;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Severity};
 
 /// Families of rules that are about one object alone: what they report of a migrated document is
 /// reported, whatever they report of the original.

@@ -9,13 +9,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::judged::Findings;
-use crate::api::names::Version;
-use crate::diag::{Diagnostic, Report, rules};
-use crate::migrate::{self, Guidance, MigratedFile};
-pub use crate::migrate::{DocumentId, Family, Wanted};
-use crate::report::text::Changed;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_capi::api::names::Version;
+use windlass_capi::migrate::{self, Guidance, MigratedFile};
+pub use windlass_capi::migrate::{DocumentId, Family, Wanted};
+use windlass_report::text::Changed;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Report, rules};
 
 rules! {
     /// the input contains no document of a kind that is migrated

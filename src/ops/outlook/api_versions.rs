@@ -3,11 +3,11 @@
 use super::documents::Document;
 use super::prediction::{Ends, Prediction};
 use super::strings;
-use crate::contract::endings::{self, Ending, Project};
-use crate::contract::{CORE_GROUP, book};
-use crate::diag::{FieldPath, rules};
-use crate::lint::components::removed;
-use crate::objects::fields;
+use windlass_capi::contract::endings::{self, Ending, Project};
+use windlass_capi::contract::{CORE_GROUP, book};
+use windlass_lint::components::removed;
+use windlass_objects::fields;
+use windlass_source::diag::{FieldPath, rules};
 
 rules! {
     /// a release no longer serves the API version of an object

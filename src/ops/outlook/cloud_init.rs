@@ -5,8 +5,8 @@ use super::documents::Document;
 use super::prediction::{Ends, Prediction};
 use super::specs;
 use super::strings;
-use crate::contract::endings::{self, Subject};
-use crate::diag::rules;
+use windlass_capi::contract::endings::{self, Subject};
+use windlass_source::diag::rules;
 
 rules! {
     /// a version of cloud-init renames or rejects something that the config uses

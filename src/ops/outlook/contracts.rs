@@ -5,17 +5,17 @@ use serde_json::Value;
 
 use super::documents::Document;
 use super::prediction::{Ends, Prediction};
-use crate::contract::endings::{self, Ending, Subject};
-use crate::contract::{ContractVersion, book};
-use crate::diag::{Diagnostic, FieldPath, Place, Remedy, rules};
-use crate::lint::definitions::outdated::{contracts_outdated, labels_outdated};
-use crate::lint::{Scope, Wishes, metadata};
-use crate::objects::Pool;
 use crate::ops::lint::Form;
 use crate::ops::settings::ProjectRoles;
-use crate::provider::Kustomization;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_capi::contract::endings::{self, Ending, Subject};
+use windlass_capi::contract::{ContractVersion, book};
+use windlass_lint::definitions::outdated::{contracts_outdated, labels_outdated};
+use windlass_lint::{Scope, Wishes, metadata};
+use windlass_objects::Pool;
+use windlass_release::provider::Kustomization;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, FieldPath, Place, Remedy, rules};
 
 rules! {
     /// a release no longer reads the newest contract that the provider fulfils

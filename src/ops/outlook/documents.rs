@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use super::prediction::Prediction;
-use crate::diag::{Diagnostic, FieldPath, Report};
-use crate::objects::{self, Object, Substituted};
 use crate::ops::lint::Form;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_objects::{self as objects, Object, Substituted};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, FieldPath, Report};
 
 /// An object of a file.
 pub(super) struct Document {
@@ -54,7 +54,7 @@ pub(super) fn read(source: &Source, form: Form, budget: &Budget) -> (Vec<Documen
 }
 
 fn is_error(finding: &Diagnostic) -> bool {
-    finding.rule.severity == crate::diag::Severity::Error
+    finding.rule.severity == windlass_source::diag::Severity::Error
 }
 
 impl Document {

@@ -2,10 +2,10 @@
 
 use super::documents::Document;
 use super::prediction::{Ends, Prediction};
-use crate::contract::endings::{self, Ending, Subject};
-use crate::diag::rules;
-use crate::objects::misfit::Shape;
-use crate::objects::select;
+use windlass_capi::contract::endings::{self, Ending, Subject};
+use windlass_objects::misfit::Shape;
+use windlass_objects::select;
+use windlass_source::diag::rules;
 
 rules! {
     /// a release removes a field
@@ -41,10 +41,10 @@ fn of_fact(document: &Document, ending: &Ending) -> Vec<Prediction> {
 mod tests {
     use super::super::documents;
     use super::*;
-    use crate::contract::endings::{Certainty, Project};
     use crate::ops::lint::Form;
-    use crate::text::budget::Budget;
-    use crate::text::source::Source;
+    use windlass_capi::contract::endings::{Certainty, Project};
+    use windlass_source::Source;
+    use windlass_source::budget::Budget;
 
     #[test]
     fn fields_that_a_planned_release_removes_are_warnings() {

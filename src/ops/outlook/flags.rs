@@ -4,8 +4,8 @@ use super::documents::Document;
 use super::prediction::{Ends, Prediction};
 use super::specs::{self, Spec};
 use super::strings::{self, Line};
-use crate::diag::rules;
-use crate::preflight::losses::{self, LostFlag};
+use windlass_bootstrap::preflight::losses::{self, LostFlag};
+use windlass_source::diag::rules;
 
 rules! {
     /// a Kubernetes version removes a flag of a component

@@ -7,11 +7,11 @@ use super::documents::Document;
 use super::prediction::{Ends, Prediction};
 use super::specs::{self, Spec};
 use super::strings::{self, Line};
-use crate::contract::endings::{self, Subject};
-use crate::diag::{FieldPath, Place, rules};
-use crate::objects::{Object, fields, pods};
 use crate::ops::lint::Form;
-use crate::preflight::{gates, losses};
+use windlass_bootstrap::preflight::{gates, losses};
+use windlass_capi::contract::endings::{self, Subject};
+use windlass_objects::{Object, fields, pods};
+use windlass_source::diag::{FieldPath, Place, rules};
 
 rules! {
     /// a release no longer knows a feature gate

@@ -3,8 +3,8 @@
 use super::documents::Document;
 use super::prediction::{Ends, Prediction};
 use super::strings::{self, Line};
-use crate::contract::endings::{self, Ending, Subject};
-use crate::diag::rules;
+use windlass_capi::contract::endings::{self, Ending, Subject};
+use windlass_source::diag::rules;
 
 rules! {
     /// an image or a package comes from a server that has no new versions or is shut down

@@ -6,9 +6,9 @@ use super::api_versions::is_of_cluster_api;
 use super::documents::Document;
 use super::prediction::{Ends, Prediction};
 use super::strings;
-use crate::contract::endings::{self, Ending, Subject};
-use crate::diag::{FieldPath, rules};
-use crate::objects::fields;
+use windlass_capi::contract::endings::{self, Ending, Subject};
+use windlass_objects::fields;
+use windlass_source::diag::{FieldPath, rules};
 
 rules! {
     /// a release removes the kind of an object

@@ -5,8 +5,8 @@ use super::documents::Document;
 use super::prediction::{Ends, Prediction};
 use super::specs::last;
 use super::strings;
-use crate::contract::endings::{self, Subject};
-use crate::diag::{FieldPath, rules};
+use windlass_capi::contract::endings::{self, Subject};
+use windlass_source::diag::{FieldPath, rules};
 
 rules! {
     /// kubeadm of a Kubernetes version no longer reads the version of its configuration

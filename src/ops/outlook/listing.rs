@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Prediction, grouped};
-use crate::diag::{Diagnostic, Report};
+use windlass_source::diag::{Diagnostic, Report};
 
 /// A release, and what stops working with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

@@ -1,9 +1,9 @@
 //! The outlook as Markdown for an issue: a section for each release, a task for each finding.
 
 use super::{Prediction, grouped, text};
-use crate::diag::{Diagnostic, Report};
-use crate::report::markdown::{Comment, code, escaped};
-use crate::report::text::place_words;
+use windlass_report::markdown::{Comment, code, escaped};
+use windlass_report::text::place_words;
+use windlass_source::diag::{Diagnostic, Report};
 
 /// The issue. What GitHub would not take is left out, which the last line says. `report` has no
 /// secrets.

@@ -30,13 +30,13 @@ use serde::Serialize;
 use documents::Document;
 pub use prediction::Prediction;
 
-use crate::contract::endings::{self, Project, Release};
-use crate::diag::{Diagnostic, Report};
 use crate::ops::charts::{self, Charts};
 use crate::ops::lint::{Form, forms_of};
 use crate::ops::settings::ProjectRoles;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_capi::contract::endings::{self, Project, Release};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Report};
 
 /// What is asked.
 #[derive(Debug, Clone, Copy)]

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::rules::TENTATIVE;
-use crate::contract::endings::{self, Certainty, Ending, Expected, Release};
-use crate::diag::{Diagnostic, Place, Remedy, Rule, Text};
+use windlass_capi::contract::endings::{self, Certainty, Ending, Expected, Release};
+use windlass_source::diag::{Diagnostic, Place, Remedy, Rule, Text};
 
 /// Something that stops working with a release.
 #[derive(Debug, Clone)]

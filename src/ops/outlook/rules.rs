@@ -1,6 +1,6 @@
 //! The rule of what is not certain, whatever it is about.
 
-use crate::diag::rules;
+use windlass_source::diag::rules;
 
 rules! {
     /// a release without a date, or an intention of a project, ends support for something in the

@@ -6,12 +6,12 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::documents::Document;
-use crate::contract::CORE_GROUP;
-use crate::diag::{FieldPath, Place, Segment};
-use crate::objects::{self, fields};
-use crate::render::input::target::ConfigKind;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_bootstrap::render::input::target::ConfigKind;
+use windlass_capi::contract::CORE_GROUP;
+use windlass_objects::{self as objects, fields};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{FieldPath, Place, Segment};
 
 /// A spec, or the part of one that a patch writes.
 pub(super) struct Spec<'a> {

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::documents::Document;
-use crate::diag::{FieldPath, Place, Segment};
+use windlass_source::diag::{FieldPath, Place, Segment};
 
 /// Fields that programs do not act on, or that users do not write.
 const LEFT_OUT: [&str; 3] = ["description", "metadata", "status"];

@@ -1,8 +1,8 @@
 //! SHA256SUMS of a release that is complete.
 
-use crate::diag::{Diagnostic, Place, rules};
-use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, compare, signed_by};
 use crate::ops::release_check::Files;
+use windlass_release::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, compare, signed_by};
+use windlass_source::diag::{Diagnostic, Place, rules};
 
 rules! {
     /// the checksum list does not name exactly the files of the release

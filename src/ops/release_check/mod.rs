@@ -10,11 +10,11 @@ use super::repository::assets::{
     CheckedRelease, components_files, components_missing, judged, read_metadata, text_of,
 };
 use super::settings::ProjectRoles;
-use crate::diag::{Report, Severity};
-use crate::lint::upgrade::{self, Side};
-use crate::lint::{Audience, Components, Wishes, templates};
-use crate::text::budget::Budget;
-use crate::text::tree::Tree;
+use windlass_lint::upgrade::{self, Side};
+use windlass_lint::{Audience, Components, Wishes, templates};
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Report, Severity};
+use windlass_source::tree::Tree;
 
 /// The files of a release.
 #[derive(Debug, Clone, Copy)]

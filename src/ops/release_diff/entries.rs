@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{SAMPLED, Side};
-use crate::diag::{Diagnostic, Place, Report};
-use crate::emit::install::INSTALL_FILE;
-use crate::objects::{self, Object, Substituted};
 use crate::ops::repository::assets;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_objects::{self as objects, Object, Substituted};
+use windlass_release::emit::install::INSTALL_FILE;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Place, Report};
 
 /// What tells objects apart. The version of the API does not: it is a field that changes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::Change;
-use crate::diag::FieldPath;
-use crate::objects::strategic_merge;
-use crate::text::go::json;
+use windlass_go_text::json;
+use windlass_objects::strategic_merge;
+use windlass_source::diag::FieldPath;
 
 /// By what items of a list are distinguished, by the field of the list, where `patchMergeKey` of
 /// Kubernetes' types has nothing or is ambiguous: Services, the metadata of a release, users'

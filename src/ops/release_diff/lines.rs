@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::{Change, FieldChange};
-use crate::report::text::{plural, visible};
-use crate::text::go::json;
-use crate::text::goyaml;
+use windlass_go_text::json;
+use windlass_go_yaml::goyaml;
+use windlass_report::text::{plural, visible};
 
 const MOST_LINES: usize = 20;
 /// Characters of a line that are shown.

@@ -3,8 +3,8 @@
 use super::lines::{self, Sign};
 use super::text::summary;
 use super::{Difference, ObjectChange};
-use crate::report::markdown::{Comment, code, folded_diff};
-use crate::report::text::{plural, visible};
+use windlass_report::markdown::{Comment, code, folded_diff};
+use windlass_report::text::{plural, visible};
 
 /// The comment: what changes in a table, and below it the fields of each object, folded. What
 /// GitHub would not take is left out, which the last line says.
@@ -68,7 +68,7 @@ fn details(object: &ObjectChange) -> String {
 mod tests {
     use super::super::{Change, FieldChange};
     use super::*;
-    use crate::report::markdown::MOST_CHARACTERS;
+    use windlass_report::markdown::MOST_CHARACTERS;
 
     fn object(name: &str, old: &str) -> ObjectChange {
         let field = FieldChange {

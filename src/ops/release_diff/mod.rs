@@ -13,12 +13,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::diag::{Diagnostic, Place, Report, rules};
 use crate::ops::repository::assets::{COMPONENTS_MISSING, versions_below};
-use crate::text::budget::Budget;
-use crate::text::source::Source;
-use crate::text::tree::Tree;
 use entries::{Entries, Key, Scopes};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Place, Report, rules};
+use windlass_source::tree::Tree;
 
 rules! {
     /// a compared file becomes valid YAML only after its variables are substituted
@@ -272,9 +272,9 @@ fn files(old: &Tree, new: &Tree) -> Vec<FileChange> {
         .filter(|(path, _)| !entries::has_objects(path));
     let changes = changes.map(|(path, change)| {
         let change = match change {
-            crate::text::tree::Change::Added => Change::Added,
-            crate::text::tree::Change::Removed => Change::Removed,
-            crate::text::tree::Change::Modified => Change::Changed,
+            windlass_source::tree::Change::Added => Change::Added,
+            windlass_source::tree::Change::Removed => Change::Removed,
+            windlass_source::tree::Change::Modified => Change::Changed,
         };
         (path.to_owned(), change)
     });

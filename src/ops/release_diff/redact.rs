@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::FieldChange;
 use super::fields::{self, Found, Step};
-use crate::objects::secrets::{REDACTED, masked};
-use crate::text::budget::Budget;
-use crate::text::goyaml;
-use crate::text::source::Source;
-use crate::text::yaml;
+use windlass_go_yaml::goyaml;
+use windlass_go_yaml::yaml;
+use windlass_objects::secrets::{REDACTED, masked};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 impl Found {
     /// The change as it is told of an object whose values were these.

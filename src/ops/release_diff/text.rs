@@ -2,7 +2,7 @@
 
 use super::lines::{self, Sign};
 use super::{Change, Difference, ObjectChange};
-use crate::report::text::{Paint, Style, plural, visible};
+use windlass_report::text::{Paint, Style, plural, visible};
 
 /// The whole comparison. It ends without an empty line.
 pub fn text(difference: &Difference, style: Style) -> String {

@@ -7,11 +7,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::report::{Disclosure, commands};
-use crate::render::Rendered;
-use crate::render::write::cloud_config::NodeFile;
-use crate::render::write::gzip;
-use crate::text::budget::Budget;
-use crate::text::tree::Tree;
+use windlass_bootstrap::render::Rendered;
+use windlass_bootstrap::render::write::cloud_config::NodeFile;
+use windlass_bootstrap::render::write::gzip;
+use windlass_source::budget::Budget;
+use windlass_source::tree::Tree;
 
 /// The maximum number of bytes that a compressed file may have on the node; larger ones are
 /// extracted as they are carried.

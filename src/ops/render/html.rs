@@ -5,17 +5,17 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::{MachineReport, Rendering};
-use crate::diag::Report;
-use crate::inspect::content;
-use crate::objects::Pool;
-use crate::objects::secrets::{Words, redacted};
 use crate::ops::inspect::{self, DocumentReport, Inspected, Inspecting, StepReport};
 use crate::ops::size::{self, MachineSize, Measuring};
-use crate::render::{Rendered, Target};
-use crate::report::Sources;
-use crate::report::html::{Cell, Column, Html, Level, Page, bytes, table};
-use crate::report::text::plural;
-use crate::text::budget::Budget;
+use windlass_bootstrap::render::{Rendered, Target};
+use windlass_debugging::inspect::content;
+use windlass_objects::Pool;
+use windlass_objects::secrets::{Words, redacted};
+use windlass_report::Sources;
+use windlass_report::html::{Cell, Column, Html, Level, Page, bytes, table};
+use windlass_report::text::plural;
+use windlass_source::budget::Budget;
+use windlass_source::diag::Report;
 
 /// What of a machine the page shows beside its report.
 struct Shown {

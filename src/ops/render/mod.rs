@@ -14,17 +14,19 @@ pub use topology::{PlannedConfig, Topologies, with_histories, with_topologies};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::admission::metadata_types;
-use crate::api::boot::IgnitionVersion;
-use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
-use crate::objects::{Contents, Object};
-use crate::preflight::core_kinds::is_supplied_by_blocks;
-use crate::render::input::filling::Filled;
-use crate::render::input::placeholder;
-use crate::render::{self, Notes, Origins, Placeholder, Pool, Rendered, Request, Role, Target};
-use crate::text::budget::Budget;
-use crate::text::tree::Tree;
-use crate::topology::RANDOM;
+use windlass_bootstrap::preflight::core_kinds::is_supplied_by_blocks;
+use windlass_bootstrap::render::input::filling::Filled;
+use windlass_bootstrap::render::input::placeholder;
+use windlass_bootstrap::render::{
+    self, Notes, Origins, Placeholder, Pool, Rendered, Request, Role, Target,
+};
+use windlass_capi::admission::metadata_types;
+use windlass_capi::api::boot::IgnitionVersion;
+use windlass_objects::{Contents, Object};
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
+use windlass_source::tree::Tree;
+use windlass_topology::RANDOM;
 
 rules! {
     /// the input contains no config to render
@@ -520,8 +522,8 @@ impl Machine<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::budget::Budget;
-    use crate::text::source::Source;
+    use windlass_source::Source;
+    use windlass_source::budget::Budget;
 
     /// What names no namespace is in `default`, as kubectl has it.
     #[test]

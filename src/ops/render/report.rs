@@ -8,11 +8,11 @@ use sha2::{Digest, Sha256};
 
 use super::topology::TopologyReport;
 use super::{Machine, PlannedConfig};
-use crate::api::boot::IgnitionVersion;
-use crate::diag::Setting;
-use crate::objects::secrets::{REDACTED, masked_with_contents, redacted};
-use crate::render::write::cloud_config::{NodeFile, RunItem};
-use crate::render::{self, Placeholder, Rendered, Request};
+use windlass_bootstrap::render::write::cloud_config::{NodeFile, RunItem};
+use windlass_bootstrap::render::{self, Placeholder, Rendered, Request};
+use windlass_capi::api::boot::IgnitionVersion;
+use windlass_objects::secrets::{REDACTED, masked_with_contents, redacted};
+use windlass_source::diag::Setting;
 
 /// One machine in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -202,7 +202,7 @@ pub fn machine_report(
     let namespace = config.text(&["metadata", "namespace"]);
     MachineReport {
         object: config.title(),
-        owner: machine.target.set.map(crate::objects::Object::title),
+        owner: machine.target.set.map(windlass_objects::Object::title),
         namespace: (!namespace.is_empty()).then(|| namespace.to_owned()),
         file: config
             .source()

@@ -2,13 +2,13 @@
 //! bootstrap data Secret").
 
 use super::{Machine, Rendering};
-use crate::api::names::Version;
-use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Setting, rules};
-use crate::render::input::target::ConfigKind;
-use crate::render::write::secret;
-use crate::render::{Rendered, Request};
-use crate::schema::name;
-use crate::text::goyaml;
+use windlass_bootstrap::render::input::target::ConfigKind;
+use windlass_bootstrap::render::write::secret;
+use windlass_bootstrap::render::{Rendered, Request};
+use windlass_capi::api::names::Version;
+use windlass_go_yaml::goyaml;
+use windlass_schema::name;
+use windlass_source::diag::{Diagnostic, FieldPath, Quoted, Remedy, Setting, rules};
 
 rules! {
     /// the API server rejects the name of the Secret

@@ -7,15 +7,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::contract::CORE_GROUP;
-use crate::diag::{Diagnostic, FieldPath, Report, rules};
-use crate::objects::{Object, Pool, fields};
-use crate::provenance::Planned;
-use crate::render::input::cluster::Reference;
-use crate::render::input::target::{ConfigKind, targets_of};
-use crate::render::{Role, Target};
-use crate::text::budget::Budget;
-use crate::topology::{self, Desired, History, Options, Origins, Stands, Write};
+use windlass_bootstrap::render::input::cluster::Reference;
+use windlass_bootstrap::render::input::target::{ConfigKind, targets_of};
+use windlass_bootstrap::render::{Role, Target};
+use windlass_capi::contract::CORE_GROUP;
+use windlass_debugging::provenance::Planned;
+use windlass_objects::{Object, Pool, fields};
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, FieldPath, Report, rules};
+use windlass_topology::{self as topology, Desired, History, Options, Origins, Stands, Write};
 
 rules! {
     /// the machines of a topology have a bootstrap config of a kind that cannot be rendered

@@ -1,10 +1,10 @@
 //! `repository add`: a release laid out as clusterctl looks for it, the configuration, and the
 //! command to go on with.
 
-use crate::diag::Report;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
-use crate::text::tree::Tree;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::Report;
+use windlass_source::tree::Tree;
 
 use super::assets::Assets;
 use super::configuration::{Entry, merge};

@@ -6,26 +6,26 @@ use std::collections::BTreeSet;
 use semver::Version;
 use serde_json::Value;
 
-use crate::contract::{
+use crate::ops::object_check;
+use windlass_capi::contract::{
     CORE_PROVIDER, Image, MANAGER_CONTAINER, METADATA_FILE, ProviderType, book, labels,
     parse_semantic,
 };
-use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
-use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, compare};
-use crate::emit::sbom::SBOM_FILE;
-use crate::lint::components::claims::{self, Claims};
-use crate::lint::definitions;
-use crate::lint::metadata::{self, MetadataFile};
-use crate::lint::templates::{self, Known, Wanted};
-use crate::lint::{self, Audience, Components, Extent, Release, provider_of};
-use crate::objects::{Object, pods};
-use crate::ops::object_check;
-use crate::text::budget::Budget;
-use crate::text::go;
-use crate::text::names;
-use crate::text::nearest::misspelt;
-use crate::text::source::Source;
-use crate::text::tree::Tree;
+use windlass_go_text as go;
+use windlass_lint::components::claims::{self, Claims};
+use windlass_lint::definitions;
+use windlass_lint::metadata::{self, MetadataFile};
+use windlass_lint::templates::{self, Known, Wanted};
+use windlass_lint::{self as lint, Audience, Components, Extent, Release, provider_of};
+use windlass_objects::{Object, pods};
+use windlass_release::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, compare};
+use windlass_release::emit::sbom::SBOM_FILE;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
+use windlass_source::names;
+use windlass_source::nearest::misspelt;
+use windlass_source::tree::Tree;
 
 rules! {
     /// the release has no components file

@@ -18,16 +18,18 @@ use super::init::{Implied, implied};
 use super::mirror::{Mirror, SCRIPT_FILE};
 use super::site;
 use super::tars::{Entries, Taken, read, untakable};
-use crate::clusterctl::{CERT_MANAGER, Config, MANIFEST_FILE, World};
-use crate::contract::parse_semantic;
-use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
-use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, checksums, compare, summed};
-use crate::emit::release::IMAGES_FILE;
-use crate::oci::archive;
-use crate::text::budget::Budget;
-use crate::text::hex::hex;
-use crate::text::source::Source;
-use crate::text::tree::Tree;
+use windlass_capi::contract::parse_semantic;
+use windlass_clusterctl::{CERT_MANAGER, Config, MANIFEST_FILE, World};
+use windlass_release::emit::checksums::{
+    CHECKSUMS_FILE, ChecksumFault, checksums, compare, summed,
+};
+use windlass_release::emit::release::IMAGES_FILE;
+use windlass_release::oci::archive;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
+use windlass_source::hex::hex;
+use windlass_source::tree::Tree;
 
 rules! {
     /// the repository contains no release to pack
@@ -612,8 +614,10 @@ mod tests {
 
     #[test]
     fn what_a_bundle_lacks_is_named_in_a_sentence() {
-        let bootstrap =
-            Implied::Provider(crate::contract::ProviderType::BootstrapProvider, "kubeadm");
+        let bootstrap = Implied::Provider(
+            windlass_capi::contract::ProviderType::BootstrapProvider,
+            "kubeadm",
+        );
         let told = |lacking: &[Implied]| {
             lacking_finding(lacking, "r").map(|finding| finding.message.to_string())
         };
@@ -628,7 +632,10 @@ mod tests {
             told(&[bootstrap, Implied::CertManager]),
             message("bootstrap-kubeadm and cert-manager")
         );
-        let core = Implied::Provider(crate::contract::ProviderType::CoreProvider, "cluster-api");
+        let core = Implied::Provider(
+            windlass_capi::contract::ProviderType::CoreProvider,
+            "cluster-api",
+        );
         assert_eq!(
             told(&[core, bootstrap, Implied::CertManager]),
             message("cluster-api, bootstrap-kubeadm and cert-manager")

@@ -6,13 +6,13 @@ use semver::Version;
 use super::add::{Added, Destination, Placement};
 use super::assets::{VERSION_UNKNOWN, components_files, text_of};
 use super::configuration::merge_cert_manager;
-use crate::clusterctl::{CERT_MANAGER, MANIFEST_FILE};
-use crate::contract::parse_semantic;
-use crate::diag::{Diagnostic, Remedy, Report, Setting, rules};
-use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
-use crate::objects::{self, Object, fields};
-use crate::text::budget::Budget;
-use crate::text::tree::Tree;
+use windlass_capi::contract::parse_semantic;
+use windlass_clusterctl::{CERT_MANAGER, MANIFEST_FILE};
+use windlass_lint::definitions::{CRD_GROUP, CRD_KIND};
+use windlass_objects::{self as objects, Object, fields};
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Remedy, Report, Setting, rules};
+use windlass_source::tree::Tree;
 
 rules! {
     /// a cert-manager.yaml does not contain the CRDs of cert-manager

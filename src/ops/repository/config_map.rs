@@ -7,14 +7,15 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::assets::Assets;
-use crate::contract::{METADATA_FILE, operator};
-use crate::diag::{Diagnostic, Place, Report, rules};
-use crate::lint::Components;
-use crate::schema::name;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
-use crate::text::tree::Tree;
-use crate::text::{goyaml, gzip};
+use windlass_capi::contract::{METADATA_FILE, operator};
+use windlass_go_yaml::goyaml;
+use windlass_lint::Components;
+use windlass_schema::name;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Place, Report, rules};
+use windlass_source::gzip;
+use windlass_source::tree::Tree;
 
 rules! {
     /// the Cluster API operator does not install providers of this contract
@@ -300,7 +301,7 @@ mod tests {
     use semver::Version;
 
     use super::*;
-    use crate::contract::ProviderType;
+    use windlass_capi::contract::ProviderType;
 
     fn assets(provider_type: ProviderType, version: &str, contract: &str) -> Assets {
         Assets {

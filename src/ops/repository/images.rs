@@ -8,14 +8,16 @@ use serde::Serialize;
 
 use super::assets::{components_files, versions_below};
 use super::doctor::image_keys;
-use crate::clusterctl::{self, CERT_MANAGER, Config, MANIFEST_FILE, Rejection, RunImage};
-use crate::diag::{Diagnostic, Place, Quoted, Report, rules};
-use crate::lint::templates::substitution_finding;
-use crate::objects::{self, Object, fields, pods};
-use crate::text::envsubst;
-use crate::text::source::Source;
-use crate::text::tree::Tree;
-use crate::text::url::without_credentials;
+use windlass_clusterctl::{
+    self as clusterctl, CERT_MANAGER, Config, MANIFEST_FILE, Rejection, RunImage,
+};
+use windlass_envsubst as envsubst;
+use windlass_lint::templates::substitution_finding;
+use windlass_objects::{self as objects, Object, fields, pods};
+use windlass_source::Source;
+use windlass_source::diag::{Diagnostic, Place, Quoted, Report, rules};
+use windlass_source::tree::Tree;
+use windlass_source::url::without_credentials;
 
 rules! {
     /// clusterctl rejects an image of a release or an image override
@@ -81,7 +83,6 @@ pub(super) enum Unset {
     /// clusterctl rejects the release.
     Rejected,
     /// Another site sets it. An image that depends on it is not known here.
-    #[cfg(feature = "cli")]
     ElsewhereSet,
 }
 
@@ -90,7 +91,6 @@ impl Unset {
     fn samples(self) -> &'static [&'static str] {
         match self {
             Unset::Rejected => &[],
-            #[cfg(feature = "cli")]
             Unset::ElsewhereSet => &["1", "2"],
         }
     }

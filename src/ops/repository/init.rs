@@ -1,8 +1,8 @@
 //! What `clusterctl init` is told of a repository, and what it installs although nobody names it.
 
 use super::assets::Assets;
-use crate::clusterctl::CERT_MANAGER;
-use crate::contract::{CORE_PROVIDER, ProviderType};
+use windlass_capi::contract::{CORE_PROVIDER, ProviderType};
+use windlass_clusterctl::CERT_MANAGER;
 
 /// The arguments of `clusterctl init` for some providers: `--bootstrap kubeadm,windlass:v0.1.0
 /// --control-plane kubeadm`. Of several versions of one provider the newest.

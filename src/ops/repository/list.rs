@@ -5,14 +5,14 @@ use semver::Version;
 use serde::Serialize;
 
 use super::cert_manager;
-use crate::clusterctl::CERT_MANAGER;
-use crate::contract::{METADATA_FILE, ProviderType, parse_semantic};
-use crate::diag::{Diagnostic, Place, Remedy, Setting, rules};
-use crate::lint::metadata;
-use crate::report::text;
-use crate::text::budget::Budget;
-use crate::text::source::Source;
-use crate::text::tree::Tree;
+use windlass_capi::contract::{METADATA_FILE, ProviderType, parse_semantic};
+use windlass_clusterctl::CERT_MANAGER;
+use windlass_lint::metadata;
+use windlass_report::text;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Place, Remedy, Setting, rules};
+use windlass_source::tree::Tree;
 
 rules! {
     /// a folder contains no release for a local repository

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::images::Reached;
-use crate::contract::Image;
-use crate::diag::{Diagnostic, Remedy, Report, Setting, rules};
-use crate::text::url::without_credentials;
+use windlass_capi::contract::Image;
+use windlass_source::diag::{Diagnostic, Remedy, Report, Setting, rules};
+use windlass_source::url::without_credentials;
 
 rules! {
     /// an image has no registry in its name, so it is not copied to the mirror

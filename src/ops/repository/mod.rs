@@ -4,7 +4,6 @@
 mod add;
 pub(crate) mod assets;
 // Tars: only the command line reads and writes them.
-#[cfg(feature = "cli")]
 pub mod bundle;
 pub(crate) mod cert_manager;
 pub(crate) mod config_map;
@@ -14,20 +13,13 @@ pub(crate) mod images;
 mod init;
 pub(crate) mod list;
 // Registries: only the command line knows them.
-#[cfg(feature = "cli")]
 pub(crate) mod mirror;
-#[cfg(feature = "cli")]
 pub(crate) mod overrides;
-#[cfg(feature = "cli")]
 pub(crate) mod pull;
-#[cfg(feature = "cli")]
 pub(crate) mod push;
 // What verifies signatures is the command line's.
-#[cfg(feature = "cli")]
 pub mod signed;
-#[cfg(feature = "cli")]
 pub mod site;
-#[cfg(feature = "cli")]
 pub mod tars;
 mod within;
 
@@ -35,14 +27,11 @@ pub use add::{Added, Destination, Placement, add};
 pub use assets::{Assets, CheckedRelease, Stated, judged_release_of, release_of};
 pub use cert_manager::{Manifest, add_cert_manager, is_manifest, manifest_of};
 pub use config_map::{ConfigMap, config_maps, is_namespace, text as config_map_text};
-#[cfg(feature = "cli")]
 pub use configuration::foreign;
 pub use configuration::{CONFIGURATION_FILE, Entry, merge, rebase, relocate};
 pub use images::{ListedImage, images};
 pub use init::{Implied, implied, init_arguments, needs_kubeadm};
 pub use list::{Listed, cert_managers, list, nothing, table};
-#[cfg(feature = "cli")]
 pub use mirror::registry;
-#[cfg(feature = "cli")]
 pub use overrides::{Mirrored, mirrored};
 pub use within::{Within, release_within, version_of_folder};

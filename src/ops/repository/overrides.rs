@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use super::bundle::images;
 use super::configuration::{CONFIGURATION_FILE, NOT_EXTENSIBLE, quoted, setting};
 use super::mirror::{Mirror, MirroredImage};
-use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
-use crate::text::budget::Budget;
-use crate::text::edit::Edits;
-use crate::text::source::Source;
-use crate::text::tree::Tree;
-use crate::text::yaml;
+use windlass_go_yaml::yaml;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
+use windlass_source::edit::Edits;
+use windlass_source::tree::Tree;
 
 rules! {
     /// clusterctl.yaml already overrides images

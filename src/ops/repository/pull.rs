@@ -2,13 +2,13 @@
 
 use semver::Version;
 
-use crate::contract::{ProviderType, operator, parse_semantic};
-use crate::diag::{Diagnostic, Place, rules};
-use crate::oci::artifact::{Wanted, contents};
-use crate::oci::{Annotations, digest, read};
-use crate::text::tree::Tree;
+use windlass_capi::contract::{ProviderType, operator, parse_semantic};
+use windlass_release::oci::artifact::{Wanted, contents};
+use windlass_release::oci::{Annotations, digest, read};
+use windlass_source::diag::{Diagnostic, Place, rules};
+use windlass_source::tree::Tree;
 
-pub(crate) use crate::oci::artifact::Contents;
+pub(crate) use windlass_release::oci::artifact::Contents;
 
 rules! {
     /// an artifact has no titled files, exceeds a size limit, or has a title that is not a plain
@@ -126,7 +126,7 @@ pub(crate) fn with_clusterctls_names(mut files: Tree) -> Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::oci::artifact::artifact;
+    use windlass_release::oci::artifact::artifact;
 
     fn tree(files: &[(&str, &str)]) -> Tree {
         files.iter().copied().collect()

@@ -5,18 +5,18 @@
 use serde_json::Value;
 
 use super::assets::Assets;
-use crate::contract::{METADATA_FILE, ProviderType, operator};
-use crate::diag::{Diagnostic, Place, Report, rules};
-use crate::emit::sbom::SBOM_FILE;
-use crate::oci::Annotations;
-use crate::oci::artifact::{Artifact, artifact, is_file_name};
-use crate::oci::reference::is_tag;
-use crate::text::tree::Tree;
+use windlass_capi::contract::{METADATA_FILE, ProviderType, operator};
+use windlass_release::emit::sbom::SBOM_FILE;
+use windlass_release::oci::Annotations;
+use windlass_release::oci::artifact::{Artifact, artifact, is_file_name};
+use windlass_release::oci::reference::is_tag;
+use windlass_source::diag::{Diagnostic, Place, Report, rules};
+use windlass_source::tree::Tree;
 
-pub(crate) use crate::oci::MANIFEST as MANIFEST_TYPE;
-pub(crate) use crate::oci::artifact::MOST_MANIFEST;
-pub(crate) use crate::oci::layout::{Beside, beside};
-pub(crate) use crate::oci::reference::{Reference, Store, parse as reference};
+pub(crate) use windlass_release::oci::MANIFEST as MANIFEST_TYPE;
+pub(crate) use windlass_release::oci::artifact::MOST_MANIFEST;
+pub(crate) use windlass_release::oci::layout::{Beside, beside};
+pub(crate) use windlass_release::oci::reference::{Reference, Store, parse as reference};
 
 rules! {
     /// the version of a release cannot be the tag of an artifact

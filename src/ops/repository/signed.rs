@@ -8,13 +8,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
-use crate::emit::checksums::{
+use windlass_release::emit::checksums::{
     CHECKSUMS_FILE, ChecksumFault, SIGNATURE, compare, listed, signature_of, signed_by,
 };
-use crate::report::text::plural;
-use crate::text::shell;
-use crate::text::tree::Tree;
+use windlass_report::text::plural;
+use windlass_shell as shell;
+use windlass_source::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
+use windlass_source::tree::Tree;
 
 rules! {
     /// a signature of a release is not by the required identity, or not of these bytes

@@ -7,13 +7,13 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::configuration::setting;
-use crate::clusterctl::CERT_MANAGER;
-use crate::contract::ProviderType;
-use crate::diag::{Diagnostic, rules};
-use crate::text::budget::Budget;
-use crate::text::source::Source;
-use crate::text::url::without_credentials;
-use crate::text::yaml::{self, Node};
+use windlass_capi::contract::ProviderType;
+use windlass_clusterctl::CERT_MANAGER;
+use windlass_go_yaml::yaml::{self, Node};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, rules};
+use windlass_source::url::without_credentials;
 
 rules! {
     /// some settings of clusterctl.yaml are not copied into the bundle

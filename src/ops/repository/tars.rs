@@ -5,10 +5,10 @@ use std::io::{Cursor, Read};
 use tar::{Archive, EntryType};
 
 use super::assets::not_text;
-use crate::diag::{Diagnostic, Place, Report, rules};
-use crate::text::names::{collision, is_reserved_on_windows};
-use crate::text::source::Source;
-use crate::text::tree::Tree;
+use windlass_source::Source;
+use windlass_source::diag::{Diagnostic, Place, Report, rules};
+use windlass_source::names::{collision, is_reserved_on_windows};
+use windlass_source::tree::Tree;
 
 rules! {
     /// a bundle is not a tar archive, is truncated, or exceeds a size limit

@@ -4,8 +4,8 @@
 use semver::Version;
 
 use super::assets::{components_files, versions_below};
-use crate::contract::parse_semantic;
-use crate::text::tree::Tree;
+use windlass_capi::contract::parse_semantic;
+use windlass_source::tree::Tree;
 
 /// A release and what its folder is called below the one that was named; empty when it is that one.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! The sizes as a page.
 
 use super::{Fit, MachineSize, PartSize, Sizes};
-use crate::diag::Report;
-use crate::report::Sources;
-use crate::report::html::{Cell, Column, Html, Level, Page, Tile, bytes, table, treemap};
-use crate::report::text::plural;
+use windlass_report::Sources;
+use windlass_report::html::{Cell, Column, Html, Level, Page, Tile, bytes, table, treemap};
+use windlass_report::text::plural;
+use windlass_source::diag::Report;
 
 /// The page of all machines.
 pub fn page(sizes: &Sizes, report: &Report, sources: &Sources) -> String {

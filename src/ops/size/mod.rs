@@ -14,15 +14,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::render::{Machine, Rendering, unpacked};
-use crate::api::boot::{Compression, Format};
-use crate::diag::{Diagnostic, Report, rules};
-use crate::inspect::sections::{Section, SectionKind, sections};
-use crate::objects::Pool;
-use crate::render::Rendered;
-use crate::render::input::placeholder::without_pattern;
-use crate::render::write::gzip;
-use crate::render::write::limits::{LIMITS, Limit, base64_len, of_kind};
-use crate::text::budget::Budget;
+use windlass_bootstrap::render::Rendered;
+use windlass_bootstrap::render::input::placeholder::without_pattern;
+use windlass_bootstrap::render::write::gzip;
+use windlass_bootstrap::render::write::limits::{LIMITS, Limit, base64_len, of_kind};
+use windlass_capi::api::boot::{Compression, Format};
+use windlass_debugging::inspect::sections::{Section, SectionKind, sections};
+use windlass_objects::Pool;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Report, rules};
 
 rules! {
     /// the user data of a machine exceeds the share of the limit that `--fail-over` allows

@@ -1,7 +1,7 @@
 //! The sizes as people read them.
 
 use super::{Fit, MachineSize, Sizes};
-use crate::report::text::{plural, table};
+use windlass_report::text::{plural, table};
 
 /// How many parts of a machine are listed unless all are wanted.
 const LISTED: usize = 10;

@@ -10,14 +10,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::render::{Machine, PlannedConfig, Rendering};
-use crate::api::secret::Sensitive;
-use crate::diag::{Diagnostic, Place, Report, Setting, rules};
-use crate::objects::Pool;
-use crate::objects::secrets::Words;
-use crate::objects::secrets::redacted;
-use crate::provenance::{Kind, Step, Subject, Thing, Wanted, WantedError, absent, steps, things};
-use crate::render::{Origins, Request};
-use crate::text::nearest::nearest;
+use windlass_bootstrap::render::{Origins, Request};
+use windlass_capi::api::secret::Sensitive;
+use windlass_debugging::provenance::{
+    Kind, Step, Subject, Thing, Wanted, WantedError, absent, steps, things,
+};
+use windlass_objects::Pool;
+use windlass_objects::secrets::Words;
+use windlass_objects::secrets::redacted;
+use windlass_source::diag::{Diagnostic, Place, Report, Setting, rules};
+use windlass_source::nearest::nearest;
 
 rules! {
     /// no machine of the input contains the requested item

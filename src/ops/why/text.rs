@@ -1,7 +1,7 @@
 //! The answer as people read it.
 
 use super::{Answer, MachineAnswer, StepAnswer, ThingAnswer};
-use crate::report::text::table;
+use windlass_report::text::table;
 
 /// The longest command, in characters, that is shown in one line.
 const LONGEST: usize = 160;

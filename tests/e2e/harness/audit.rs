@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use ::windlass::api::names::{GROUP, KUBEADM_GROUP};
 use serde_json::{Value, json};
+use windlass_capi::api::names::{GROUP, KUBEADM_GROUP};
 
 use super::control_plane::ControlPlane;
 use super::windlass;

@@ -93,7 +93,7 @@ fn git(arguments: &[&str]) -> Option<String> {
 fn sources() -> Vec<(String, String)> {
     let root = checkout().canonicalize().expect("the checkout exists");
     let mut found = Vec::new();
-    let mut folders = ["src", "manager/src", "tests/e2e"]
+    let mut folders = ["src", "crates", "manager/src", "tests/e2e"]
         .map(|name| root.join(name))
         .to_vec();
     while let Some(folder) = folders.pop() {

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
-use windlass::text::budget::Budget;
-use windlass::text::envsubst;
-use windlass::text::source::Source;
-use windlass::text::yaml;
+use windlass_envsubst as envsubst;
+use windlass_go_yaml::yaml;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 use super::api_server::Rejection;
 use super::control_plane::ControlPlane;

@@ -5,8 +5,8 @@ use std::process::Command;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use windlass::api::names::{GROUP, Kind, Version};
-use windlass::contract::manager::{CONVERSION_PATH, admission_path};
+use windlass_capi::api::names::{GROUP, Kind, Version};
+use windlass_capi::contract::manager::{CONVERSION_PATH, admission_path};
 
 use super::control_plane::ControlPlane;
 use super::process::{Finished, Start};
@@ -117,12 +117,12 @@ pub(crate) fn restore_webhooks(plane: &ControlPlane, namespace: &str, port: u16)
 pub(crate) fn routes() -> Routes {
     let mut routes: Routes = [(
         CONVERSION_PATH.to_owned(),
-        Arc::new(windlass::conversion::review) as _,
+        Arc::new(windlass_capi::conversion::review) as _,
     )]
     .into();
     for kind in Kind::ALL {
         let path = admission_path("validate", GROUP, Version::V1Beta2.as_str(), kind.as_str());
-        routes.insert(path, Arc::new(windlass::admission::review));
+        routes.insert(path, Arc::new(windlass_capi::admission::review));
     }
     routes
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use examples::{COMPONENTS, Example, documents, examples_of, release};
 use serde_json::{Value, json};
-use windlass::diag::{Rule, Severity};
 use windlass::ops::rules;
+use windlass_source::diag::{Rule, Severity};
 
 use crate::harness::clusterctl::Clusterctl;
 use crate::harness::control_plane::ControlPlane;

@@ -12,12 +12,12 @@ use std::time::Duration;
 
 use corpus::{has_patched_argument, referred, rendered, substituted, text_of};
 use serde_json::{Value, json};
-use windlass::api::names::Version;
-use windlass::diag::Severity;
 use windlass::ops::migrate::{self, Wanted};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
-use windlass::text::yaml;
+use windlass_capi::api::names::Version;
+use windlass_go_yaml::yaml;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::Severity;
 
 use super::topology::placeholders::{self, Kinds};
 use crate::harness::api_server::Rejection;

@@ -7,10 +7,10 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::time::Duration;
 
-use ::windlass::text::gzip;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
+use windlass_source::gzip;
 
 use crate::harness::process::{Process, Start};
 use crate::harness::runner::Context;

@@ -3,9 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Folders whose modules count one by one. Elsewhere the modules directly below `src` do, because
-/// what a module below them implements for a type is imported with the type.
+/// Folders whose modules count one by one. Elsewhere a crate counts as a whole, and so do the modules
+/// directly below `src`, because what a module below them implements for a type is imported with the
+/// type.
 const SPLIT: &[&str] = &[
+    "crates/bootstrap/src",
+    "crates/capi/src",
+    "crates/debugging/src",
+    "crates/release/src",
     "src/cli",
     "src/ops",
     "src/io",
@@ -22,7 +27,7 @@ pub(crate) struct Imports {
     imports: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// The unit that a path belongs to: `src/topology`, `src/cli/render`, `manager`, or the path itself.
+/// The unit that a path belongs to: `crates/topology`, `src/cli/render`, `manager`, or the path itself.
 pub(crate) fn unit(path: &str) -> String {
     let module = path.strip_suffix(".rs").unwrap_or(path);
     let is_below = |folder: &&&str| {
@@ -31,7 +36,7 @@ pub(crate) fn unit(path: &str) -> String {
     };
     let count = match SPLIT.iter().find(is_below) {
         Some(folder) => folder.split('/').count() + 1,
-        None if module.starts_with("src/") => 2,
+        None if module.starts_with("src/") || module.starts_with("crates/") => 2,
         None if module.starts_with("manager/") => 1,
         None => return path.to_owned(),
     };
@@ -101,12 +106,26 @@ fn code(text: &str) -> String {
         .join("\n")
 }
 
-/// The paths that begin with `crate`, `super`, `self` or `windlass`, as names from the root of the
-/// checkout.
+/// The folder of the sources of one of our crates, as names from the root of the checkout.
+fn library(name: &str) -> Option<Vec<String>> {
+    let names = match name.strip_prefix("windlass")?.strip_prefix('_') {
+        Some(part) => vec![
+            "crates".to_owned(),
+            part.replace('_', "-"),
+            "src".to_owned(),
+        ],
+        None => vec!["src".to_owned()],
+    };
+    Some(names)
+}
+
+/// The paths that begin with `crate`, `super`, `self` or the name of one of our crates, as names from
+/// the root of the checkout.
 fn paths(path: &str, code: &str) -> Vec<Vec<String>> {
-    let (module, library) = (module_of(path), ["src".to_owned()]);
+    let module = module_of(path);
     let (root, below) = module.split_at(match module.first().map(String::as_str) {
         Some("src") => 1,
+        Some("crates") => 3,
         _ => 2,
     });
     let mut found = Vec::new();
@@ -117,12 +136,14 @@ fn paths(path: &str, code: &str) -> Vec<Vec<String>> {
         if longer.is_some_and(|longer| longer.ends_with(is_name)) {
             continue;
         }
-        let base: &[String] = match &code[before.len()..at] {
-            "crate" => root,
-            "windlass" => &library,
-            "self" => &module,
-            "super" => &module[..module.len() - below.len().min(1)],
-            _ => continue,
+        let base = match &code[before.len()..at] {
+            "crate" => root.to_vec(),
+            "self" => module.clone(),
+            "super" => module[..module.len() - below.len().min(1)].to_vec(),
+            name => match library(name) {
+                Some(library) => library,
+                None => continue,
+            },
         };
         for names in tree(&code[at + 2..]) {
             let ups = names.iter().take_while(|name| *name == "super").count();

@@ -337,7 +337,8 @@ fn internal_annotations_of_cluster_api_are_left_alone() {
     for (path, bytes) in &RELEASE.files {
         assert!(!String::from_utf8_lossy(bytes).contains(INTERNAL), "{path}");
     }
-    for file in files_below(&root().join("src")) {
+    let folders = crate::tidy::source_folders();
+    for file in folders.iter().flat_map(|folder| files_below(folder)) {
         assert!(
             !std::fs::read_to_string(&file).unwrap().contains(INTERNAL),
             "{}",
@@ -351,8 +352,7 @@ fn internal_annotations_of_cluster_api_are_left_alone() {
 fn the_book_names_the_variables_of_the_components() {
     let page = std::fs::read_to_string(root().join("docs/book/src/bootstrap-provider.md")).unwrap();
     let template =
-        windlass::text::envsubst::parse(RELEASE.files.get("bootstrap-components.yaml").unwrap())
-            .unwrap();
+        windlass_envsubst::parse(RELEASE.files.get("bootstrap-components.yaml").unwrap()).unwrap();
     assert_eq!(template.variables().len(), 5);
     for (name, default) in template.variables() {
         let row = format!("| `{name}` | `{}` |", default.unwrap());

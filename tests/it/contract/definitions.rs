@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use windlass::api::v1beta2;
+use windlass_capi::api::v1beta2;
 
 use super::{OBJECTS, crds, items, of_kind, texts};
 

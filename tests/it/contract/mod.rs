@@ -13,7 +13,7 @@ mod templates;
 use std::sync::LazyLock;
 
 use serde_json::Value;
-use windlass::emit::release::Release;
+use windlass_release::emit::release::Release;
 
 /// Our release, built once for all tests.
 static RELEASE: LazyLock<Release> = LazyLock::new(crate::release::built);

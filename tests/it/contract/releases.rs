@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use semver::Version;
 use serde_json::{Value, json};
 use windlass::ops::repository::{self, Destination};
-use windlass::provider::parse;
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
+use windlass_release::provider::parse;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 use super::{RELEASE, crds, items};
 use crate::support::{documents, root};

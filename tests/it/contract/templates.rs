@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use windlass::text::budget::Budget;
-use windlass::text::envsubst;
+use windlass_envsubst as envsubst;
+use windlass_source::budget::Budget;
 
 use super::{RELEASE, items};
 use crate::support::{documents, files_below, root};

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use windlass::cli::{reference, schema};
-use windlass::diag::Rule;
 use windlass::ops::settings::{KEYS, WAIVER_KEYS, role_words};
-use windlass::render::write::ignition::gaps::{GAPS, Gap, Outcome};
+use windlass_bootstrap::render::write::ignition::gaps::{GAPS, Gap, Outcome};
+use windlass_source::diag::Rule;
 
 use crate::support::{files_below, golden, root};
 

@@ -14,10 +14,10 @@ mod valid;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use windlass::api::names::Version;
-use windlass::diag::Diagnostic;
 use windlass::ops::migrate::{self, Family, Wanted};
-use windlass::text::source::Source;
+use windlass_capi::api::names::Version;
+use windlass_source::Source;
+use windlass_source::diag::Diagnostic;
 
 const NEW: Wanted = Wanted {
     version: Some(Version::V1Beta2),

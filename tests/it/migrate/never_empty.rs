@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
-use windlass::api::names::{Kind, Version};
-use windlass::api::{control_plane, openapi};
+use windlass_capi::api::names::{Kind, Version};
+use windlass_capi::api::{control_plane, openapi};
 
 use super::{NEW, migrated, told};
 use crate::support::{core_schema, documents};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use windlass::diag::Severity;
+use windlass_source::diag::Severity;
 
 use super::{NEW, migrated};
 

@@ -7,11 +7,11 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use serde_json::Value;
-use windlass::api::time::GoDuration;
-use windlass::diag::Severity;
 use windlass::ops::migrate::Wanted;
-use windlass::schema::Schema;
-use windlass::text::budget::Budget;
+use windlass_capi::api::time::GoDuration;
+use windlass_schema::Schema;
+use windlass_source::budget::Budget;
+use windlass_source::diag::Severity;
 
 use super::corpus::{has_patched_argument, referred, rendered, substituted, text_of};
 use super::{NEW, OLD, migrated_beside};
@@ -177,7 +177,7 @@ fn rejected(
     schemas: &BTreeMap<(String, String), Schema>,
 ) -> Option<Vec<String>> {
     let source = substituted(name, text)?;
-    let parsed = windlass::text::yaml::parse(&source, &Budget::default());
+    let parsed = windlass_go_yaml::yaml::parse(&source, &Budget::default());
     let of_document = |object: Value| {
         let of = |field: &str| object[field].as_str().unwrap_or_default().to_owned();
         let schema = schemas.get(&(of("apiVersion"), of("kind")));

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
-use windlass::api::names::{Kind, Version};
-use windlass::api::{control_plane, openapi};
-use windlass::diag::{Diagnostic, Severity};
-use windlass::objects::Pool;
 use windlass::ops::{migrate, validate};
-use windlass::render::Request;
-use windlass::schema::Schema;
-use windlass::text::source::Source;
+use windlass_bootstrap::render::Request;
+use windlass_capi::api::names::{Kind, Version};
+use windlass_capi::api::{control_plane, openapi};
+use windlass_objects::Pool;
+use windlass_schema::Schema;
+use windlass_source::Source;
+use windlass_source::diag::{Diagnostic, Severity};
 
 use super::NEW;
 use super::corpus::{substituted, text_of};

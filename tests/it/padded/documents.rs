@@ -2,10 +2,10 @@
 //! The fuzz target `padded` includes this file.
 
 use windlass::ops::validate;
-use windlass::render::{Pool, Request};
-use windlass::report::text::Style;
-use windlass::report::{Sources, github, json, junit, sarif, text, without_secrets};
-use windlass::text::source::Source;
+use windlass_bootstrap::render::{Pool, Request};
+use windlass_report::text::Style;
+use windlass_report::{Sources, github, json, junit, sarif, text, without_secrets};
+use windlass_source::Source;
 
 /// The part of each secret by which a test finds it.
 pub(crate) const CANARY: &str = "cAnArY";

@@ -2,7 +2,7 @@
 //! `util/conditions/deprecated/v1beta1`).
 
 use serde_json::{Value, json};
-use windlass::api::time::Timestamp;
+use windlass_capi::api::time::Timestamp;
 
 use super::*;
 

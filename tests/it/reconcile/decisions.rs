@@ -1,8 +1,8 @@
 //! One situation each, and what comes of it.
 
 use serde_json::{Value, json};
-use windlass::api::time::Timestamp;
-use windlass::reconcile::{
+use windlass_capi::api::time::Timestamp;
+use windlass_reconcile::{
     Action, Realm, Settings, Step, TOKEN_ALPHABET, TOKEN_LENGTH, World, Write, reconcile,
 };
 
@@ -290,7 +290,7 @@ fn a_worker_joins_with_a_token() {
 
     let secret = site.get(&token_key(id)).unwrap();
     assert_eq!(secret["type"], "bootstrap.kubernetes.io/token");
-    let expires = windlass::api::time::Timestamp::of_second(site.now + TTL).to_string();
+    let expires = windlass_capi::api::time::Timestamp::of_second(site.now + TTL).to_string();
     for (key, text) in [
         ("token-id", id),
         ("token-secret", private),
@@ -1057,7 +1057,7 @@ fn the_token_of_a_machine_lives_until_it_joins() {
         .to_owned();
     let expiration =
         |site: &Site| decoded(&site.get(&token_key(&id)).unwrap()["data"]["expiration"]);
-    let at = |second| windlass::api::time::Timestamp::of_second(second).to_string();
+    let at = |second| windlass_capi::api::time::Timestamp::of_second(second).to_string();
     let born = site.now;
     site.now = born + TTL / 6 - 1;
     site.pass("w");

@@ -3,7 +3,7 @@
 //! `bootstrap/kubeadm/internal/controllers` of Cluster API.
 
 use serde_json::{Value, json};
-use windlass::reconcile::Realm;
+use windlass_reconcile::Realm;
 
 use super::site::{Ended, Site, TTL, key, token_key};
 use super::*;
@@ -32,7 +32,7 @@ fn discovery() -> Value {
 }
 
 fn put_token(site: &mut Site) {
-    let expires = windlass::api::time::Timestamp::of_second(site.now + TTL).to_string();
+    let expires = windlass_capi::api::time::Timestamp::of_second(site.now + TTL).to_string();
     site.insert(
         &token_key("abcdef"),
         json!({"metadata": {}, "data": {"expiration": STANDARD.encode(expires)}}),

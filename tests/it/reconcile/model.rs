@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use serde_json::json;
-use windlass::api::time::Timestamp;
-use windlass::reconcile::{Key, Realm};
+use windlass_capi::api::time::Timestamp;
+use windlass_reconcile::{Key, Realm};
 
 use super::site::{Ended, Site, TTL, key, token_key};
 use super::*;

@@ -2,8 +2,8 @@
 //! others.
 
 use serde_json::{Value, json};
-use windlass::api::node::EncryptionAlgorithm;
-use windlass::reconcile::{
+use windlass_capi::api::node::EncryptionAlgorithm;
+use windlass_reconcile::{
     Action, KeyRequest, Observation, Settings, Step, World, after_panic, reconcile,
 };
 
@@ -21,7 +21,7 @@ fn initializing() -> Value {
     json!({"initConfiguration": {"skipPhases": ["addon/kube-proxy"]}})
 }
 
-fn lock() -> windlass::reconcile::Key {
+fn lock() -> windlass_reconcile::Key {
     key("", "ConfigMap", "c-lock")
 }
 
@@ -381,7 +381,7 @@ fn an_owner_that_cannot_be_read_leaves_the_status_as_it_is() {
         token_ttl: TTL,
         machine_pools: true,
     };
-    let now = windlass::api::time::Timestamp::of_second(site.now);
+    let now = windlass_capi::api::time::Timestamp::of_second(site.now);
     for unreadable in [key(CORE, "Machine", "w"), key(CORE, "Cluster", "c")] {
         let mut world = World::new(config(&site, "w").clone(), String::new());
         world.observe_value(
@@ -447,7 +447,7 @@ fn bare_objects_end_nothing() {
                 token_ttl: TTL,
                 machine_pools: true,
             },
-            windlass::api::time::Timestamp::of_second(0),
+            windlass_capi::api::time::Timestamp::of_second(0),
         );
         assert_eq!(step, Step::Rest(Default::default()));
     }
@@ -468,7 +468,7 @@ fn bare_objects_end_nothing() {
             token_ttl: TTL,
             machine_pools: true,
         },
-        windlass::api::time::Timestamp::of_second(0),
+        windlass_capi::api::time::Timestamp::of_second(0),
     );
     assert_eq!(
         step,
@@ -646,7 +646,7 @@ fn a_panic_is_said_where_there_is_no_data_yet() {
         match after_panic(
             &world,
             &settings,
-            windlass::api::time::Timestamp::of_second(site.now),
+            windlass_capi::api::time::Timestamp::of_second(site.now),
         ) {
             Step::Write(write) => match write.action {
                 Action::MergeStatus(patch) => Some(patch["status"].clone()),

@@ -1,8 +1,8 @@
 //! What a spec refers to is read for it.
 
 use serde_json::{Value, json};
-use windlass::api::time::Timestamp;
-use windlass::reconcile::{Action, Observation, Settings, Step, World, Write, reconcile};
+use windlass_capi::api::time::Timestamp;
+use windlass_reconcile::{Action, Observation, Settings, Step, World, Write, reconcile};
 
 use super::site::{Ended, TTL};
 use super::*;

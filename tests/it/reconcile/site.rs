@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use windlass::api::time::Timestamp;
-use windlass::reconcile::{
+use windlass_capi::api::time::Timestamp;
+use windlass_reconcile::{
     Action, Key, KeyRequest, Observation, Realm, Settings, Step, World, Write, reconcile,
 };
 

@@ -3,8 +3,8 @@
 //! named as the one whose expectations it has; `docs/upstream-tests.tsv` has the whole list.
 
 use serde_json::{Value, json};
-use windlass::api::time::Timestamp;
-use windlass::reconcile::Realm;
+use windlass_capi::api::time::Timestamp;
+use windlass_reconcile::Realm;
 
 use super::site::{Ended, Site, TTL, key, token_key};
 use super::*;

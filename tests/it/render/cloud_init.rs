@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use windlass::render::Encoder;
-use windlass::text::source::Source;
-use windlass::text::yaml;
+use windlass_bootstrap::render::Encoder;
+use windlass_go_yaml::yaml;
+use windlass_source::Source;
 
 use super::vectors::{Case, cases, rendered};
 use crate::support::{root, runs, vectors};

@@ -2,10 +2,10 @@
 //! beside the config is checked.
 
 use serde_json::Value;
-use windlass::api::control_plane;
-use windlass::api::names::Version;
-use windlass::schema::structural;
-use windlass::text::budget::Budget;
+use windlass_capi::api::control_plane;
+use windlass_capi::api::names::Version;
+use windlass_schema::structural;
+use windlass_source::budget::Budget;
 
 use crate::support::{documents, shared};
 

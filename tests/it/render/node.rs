@@ -7,15 +7,15 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
-use windlass::api::boot::Templating;
-use windlass::api::files::TransferEncoding;
-use windlass::api::secret::Sensitive;
-use windlass::render::plan::node_plan::{Kubeadm, NodePlan, PlannedUser};
-use windlass::render::write::cloud_config::{PLACEHOLDER, Paths, run_items};
-use windlass::render::write::gzip;
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
-use windlass::text::yaml;
+use windlass_bootstrap::render::plan::node_plan::{Kubeadm, NodePlan, PlannedUser};
+use windlass_bootstrap::render::write::cloud_config::{PLACEHOLDER, Paths, run_items};
+use windlass_bootstrap::render::write::gzip;
+use windlass_capi::api::boot::Templating;
+use windlass_capi::api::files::TransferEncoding;
+use windlass_capi::api::secret::Sensitive;
+use windlass_go_yaml::yaml;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 /// The node that the document makes; `None` when cloud-init would reject it.
 pub(super) fn read(data: &[u8]) -> Option<Value> {
@@ -327,7 +327,7 @@ fn user(user: &PlannedUser) -> Value {
     ])
 }
 
-fn disk(partition: &windlass::api::v1beta2::Partition) -> (String, Value) {
+fn disk(partition: &windlass_capi::api::v1beta2::Partition) -> (String, Value) {
     let layout = partition.disk_layout.as_ref().map_or_else(
         || partition.layout.map(Value::from),
         |parts| {
@@ -366,7 +366,7 @@ fn part_of(percentage: i32, kind: Option<&str>) -> Value {
     json!([percentage, code])
 }
 
-fn file_system(system: &windlass::api::v1beta2::Filesystem) -> Value {
+fn file_system(system: &windlass_capi::api::v1beta2::Filesystem) -> Value {
     let optional = |field: &Option<String>| text(field.as_deref().unwrap_or_default());
     let options = system.extra_opts.clone().unwrap_or_default();
     object([

@@ -6,10 +6,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use windlass::render::write::cloud_config::run_items;
-use windlass::render::{self, Notes, Pool, Request};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
+use windlass_bootstrap::render::write::cloud_config::run_items;
+use windlass_bootstrap::render::{self, Notes, Pool, Request};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 use crate::support::runs;
 

@@ -4,12 +4,12 @@
 use std::path::Path;
 
 use serde_json::Value;
-use windlass::objects::Pool;
 use windlass::ops::render::{Selection, run, with_topologies};
 use windlass::ops::topology;
-use windlass::render::Request;
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
+use windlass_bootstrap::render::Request;
+use windlass_objects::Pool;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 use super::render_text;
 use crate::support::{root, vectors, windlass};

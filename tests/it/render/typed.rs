@@ -4,16 +4,16 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use windlass::api::boot::{Compression, OnFailure, Platform, Templating};
-use windlass::api::files::TransferEncoding;
-use windlass::api::node::{PartitionLayout, TableType};
-use windlass::api::secret::Sensitive;
-use windlass::api::v1beta2::{DiskSetup, Filesystem, Ntp, Partition};
-use windlass::render::Encoder;
-use windlass::render::plan::node_plan::{
+use windlass_bootstrap::render::Encoder;
+use windlass_bootstrap::render::plan::node_plan::{
     Kubeadm, NodePlan, PlannedDirectory, PlannedFile, PlannedUser,
 };
-use windlass::render::write::cloud_config::encode;
+use windlass_bootstrap::render::write::cloud_config::encode;
+use windlass_capi::api::boot::{Compression, OnFailure, Platform, Templating};
+use windlass_capi::api::files::TransferEncoding;
+use windlass_capi::api::node::{PartitionLayout, TableType};
+use windlass_capi::api::secret::Sensitive;
+use windlass_capi::api::v1beta2::{DiskSetup, Filesystem, Ntp, Partition};
 
 use super::node::{planned, read, secret};
 use super::vectors::{cases, first_difference, rendered};

@@ -6,12 +6,12 @@
 use std::path::Path;
 
 use serde_json::Value;
-use windlass::api::boot::IgnitionVersion;
-use windlass::diag::{Diagnostic, Severity};
-use windlass::render::Encoder;
-use windlass::render::{self, FeatureGates, Notes, Pool, Profile, Rendered, Request};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
+use windlass_bootstrap::render::Encoder;
+use windlass_bootstrap::render::{self, FeatureGates, Notes, Pool, Profile, Rendered, Request};
+use windlass_capi::api::boot::IgnitionVersion;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Severity};
 
 use crate::support::vectors;
 

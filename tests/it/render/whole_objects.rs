@@ -1,9 +1,9 @@
 //! Objects as a whole: faults beside the config, fields that conversion drops, values on which
 //! schema and type differ, and what a controller is told.
 
-use windlass::render::{self, Notes, Outcome, Pool, Request};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
+use windlass_bootstrap::render::{self, Notes, Outcome, Pool, Request};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 use super::{WORKER, render_text};
 

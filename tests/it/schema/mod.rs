@@ -7,12 +7,12 @@ mod structural;
 mod values;
 
 use serde_json::Value;
-use windlass::api::names::{Kind, Version};
-use windlass::api::openapi;
-use windlass::schema::{Schema, Violation, rejection_message};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
-use windlass::text::yaml::parse;
+use windlass_capi::api::names::{Kind, Version};
+use windlass_capi::api::openapi;
+use windlass_go_yaml::yaml::parse;
+use windlass_schema::{Schema, Violation, rejection_message};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 use crate::support::vectors;
 

@@ -1,8 +1,8 @@
 //! What holds for schemas and objects of any shape.
 
 use serde_json::Value;
-use windlass::schema::{Schema, structural};
-use windlass::text::budget::Budget;
+use windlass_schema::{Schema, structural};
+use windlass_source::budget::Budget;
 
 use super::structural::crd;
 

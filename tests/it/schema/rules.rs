@@ -1,9 +1,9 @@
 //! CEL rules: what they reject, and what we say about rules that we cannot check.
 
 use serde_json::{Value, json};
-use windlass::api::names::Version;
-use windlass::schema::{Schema, Violation, structural};
-use windlass::text::budget::{Budget, Resource};
+use windlass_capi::api::names::Version;
+use windlass_schema::{Schema, Violation, structural};
+use windlass_source::budget::{Budget, Resource};
 
 use super::kubeadm_config;
 
@@ -301,7 +301,7 @@ fn version_schema(crd: &Value, version: &str) -> Schema {
 
 #[test]
 fn our_own_crds_are_structural_and_their_rules_are_judged() {
-    let crds = windlass::emit::crds::crds();
+    let crds = windlass_release::emit::crds::crds();
     for crd in &crds {
         assert_eq!(structural::check(crd, &Budget::default()), []);
     }

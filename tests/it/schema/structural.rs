@@ -1,8 +1,8 @@
 //! Schemas of CRDs: what the API server rejects when they are created.
 
 use serde_json::{Value, json};
-use windlass::schema::{Violation, structural};
-use windlass::text::budget::Budget;
+use windlass_schema::{Violation, structural};
+use windlass_source::budget::Budget;
 
 use super::documents;
 use crate::support::shared;

@@ -1,7 +1,7 @@
 //! Values against schemas: the API server's words, pruning and defaulting.
 
 use serde_json::{Value, json};
-use windlass::schema::{Schema, Violation};
+use windlass_schema::{Schema, Violation};
 
 /// A schema with one property `x`, and what is said about a value of it.
 fn check(schema: Value, value: Value, expected: &[&str]) {

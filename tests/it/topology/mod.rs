@@ -9,12 +9,12 @@ mod text;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use windlass::diag::{Diagnostic, Severity};
-use windlass::objects::Pool;
 use windlass::ops::topology::{self, PlannedObject};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
-use windlass::topology::{Options, plan};
+use windlass_objects::Pool;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Severity};
+use windlass_topology::{Options, plan};
 
 use crate::support::{root, vectors, windlass};
 

@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use serde_json::{Value, json};
-use windlass::objects::Pool;
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
-use windlass::topology::{Desired, Options, plan};
+use windlass_objects::Pool;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_topology::{Desired, Options, plan};
 
 use crate::support::root;
 

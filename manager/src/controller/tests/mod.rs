@@ -14,8 +14,8 @@ use futures::{FutureExt, StreamExt};
 use kube::Client;
 use serde_json::{Value, json};
 use tower::BoxError;
-use windlass::contract::rights::{RIGHTS, RIGHTS_AT_HOME, RIGHTS_ON_KUBEADM_CONFIGS};
-use windlass::reconcile::{Action, Event, Key, Realm, World, Write};
+use windlass_capi::contract::rights::{RIGHTS, RIGHTS_AT_HOME, RIGHTS_ON_KUBEADM_CONFIGS};
+use windlass_reconcile::{Action, Event, Key, Realm, World, Write};
 
 use super::caches::{self, Caches, Config};
 use super::queue::Size;
@@ -312,8 +312,8 @@ fn site() -> Api {
             "spec": {"clusterName": "c", "version": "v1.34.1"},
         }),
     );
-    let key = windlass::reconcile::KeyRequest {
-        algorithm: windlass::api::node::EncryptionAlgorithm::EcdsaP256,
+    let key = windlass_reconcile::KeyRequest {
+        algorithm: windlass_capi::api::node::EncryptionAlgorithm::EcdsaP256,
         validity: Some((1_700_000_000, 1_900_000_000)),
     };
     let data = keys::pair(&key).unwrap();

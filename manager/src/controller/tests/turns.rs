@@ -149,7 +149,7 @@ fn what_takes_long_is_decided_beside() {
     let _entered = runtime.enter();
     let (done, waiting) = std::sync::mpsc::channel::<()>();
     runtime.spawn_blocking(move || waiting.recv());
-    let settings = || windlass::reconcile::Settings {
+    let settings = || windlass_reconcile::Settings {
         token_ttl: 900,
         machine_pools: true,
     };
@@ -195,7 +195,7 @@ fn what_takes_long_is_decided_beside() {
         .block_on(work::decided(with_secret, settings()))
         .unwrap();
     assert!(
-        matches!(step, windlass::reconcile::Step::Read(_)),
+        matches!(step, windlass_reconcile::Step::Read(_)),
         "{step:?}"
     );
 }

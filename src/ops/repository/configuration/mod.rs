@@ -2,16 +2,15 @@
 //! wrote is changed.
 
 use super::assets::Assets;
-use crate::clusterctl::CERT_MANAGER;
-use crate::contract::ProviderType;
-use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
-use crate::text::budget::Budget;
-use crate::text::edit::{Edits, indentation};
-use crate::text::source::Source;
-#[cfg(feature = "cli")]
-use crate::text::source::TextRange;
-use crate::text::url::without_credentials;
-use crate::text::yaml::{self, Node};
+use windlass_capi::contract::ProviderType;
+use windlass_clusterctl::CERT_MANAGER;
+use windlass_go_yaml::yaml::{self, Node};
+use windlass_source::Source;
+use windlass_source::TextRange;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
+use windlass_source::edit::{Edits, indentation};
+use windlass_source::url::without_credentials;
 
 rules! {
     /// clusterctl.yaml already has a different url for the provider
@@ -225,12 +224,10 @@ pub(super) fn setting<'n>(node: &'n Node, key: &str) -> Option<&'n yaml::Entry> 
 }
 
 /// Settings of a bundle that decide what clusterctl installs, wherever the releases are.
-#[cfg(feature = "cli")]
 const DECISIVE: [&str; 2] = ["images", CERT_MANAGER];
 
 /// What of a bundle's configuration, whose own urls begin with `base`, decides what is installed at
 /// the site and is not in the bundle: each is an error until the user trusts it.
-#[cfg(feature = "cli")]
 pub fn foreign(source: &Source, base: &str, budget: &Budget) -> Report {
     let parsed = yaml::parse(source, budget);
     let Some(root) = parsed.documents.first().map(|document| &document.root) else {
@@ -290,7 +287,6 @@ pub fn foreign(source: &Source, base: &str, budget: &Budget) -> Report {
 
 /// Whether a setting leads to cert-manager's manifest in the bundle itself, and says nothing else
 /// but how long to wait.
-#[cfg(feature = "cli")]
 fn is_cert_manager_of(entry: &yaml::Entry, base: &str) -> bool {
     let Some(fields) = entry.value.as_mapping() else {
         return false;

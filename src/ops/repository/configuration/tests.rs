@@ -305,7 +305,6 @@ fn cert_manager_may_be_there_already() {
 }
 
 /// What of a bundle's configuration leads elsewhere, and what is the bundle's own.
-#[cfg(feature = "cli")]
 #[test]
 fn only_what_is_in_the_bundle_is_its_own() {
     let check = |text: &str, expected: &[&str]| {

@@ -2,16 +2,16 @@
 //! does.
 
 use super::{Entry, Subject};
-use crate::clusterctl::{CERT_MANAGER, EntryKind, MANIFEST_FILE, Provider, Rejection, fetch};
-use crate::contract::parse_semantic;
-use crate::diag::{Diagnostic, FieldPath, Place, Quoted, Remedy, Report, Setting, rules};
 use crate::ops::repository::configuration::{
     CONFIGURATION_FILE, VERSION_CHECK, cert_manager_setting,
 };
 use crate::ops::repository::list::type_of;
-use crate::text::envsubst;
-use crate::text::source::Source;
-use crate::text::yaml::{self, Node};
+use windlass_capi::contract::parse_semantic;
+use windlass_clusterctl::{CERT_MANAGER, EntryKind, MANIFEST_FILE, Provider, Rejection, fetch};
+use windlass_envsubst as envsubst;
+use windlass_go_yaml::yaml::{self, Node};
+use windlass_source::Source;
+use windlass_source::diag::{Diagnostic, FieldPath, Place, Quoted, Remedy, Report, Setting, rules};
 
 rules! {
     /// clusterctl cannot read its configuration

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::clusterctl::{CERT_MANAGER, Config};
-use crate::contract::Image;
-use crate::diag::{Diagnostic, FieldPath, Report, rules};
-use crate::text::nearest::nearest;
-use crate::text::source::Source;
-use crate::text::yaml::{self, Node};
+use windlass_capi::contract::Image;
+use windlass_clusterctl::{CERT_MANAGER, Config};
+use windlass_go_yaml::yaml::{self, Node};
+use windlass_source::Source;
+use windlass_source::diag::{Diagnostic, FieldPath, Report, rules};
+use windlass_source::nearest::nearest;
 
 rules! {
     /// a key of `images` in clusterctl.yaml does not match a component, so clusterctl ignores it

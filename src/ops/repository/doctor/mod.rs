@@ -9,19 +9,19 @@ pub(crate) mod versions;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::clusterctl::{
-    Config, Explanation, Files, LayeredFile, Provider, Reason, Skipped, explain,
-};
-use crate::contract::{METADATA_FILE, ProviderType, parse_semantic};
-use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
-use crate::emit::checksums::CHECKSUMS_FILE;
-use crate::lint::{Audience, Components, Extent, Release, templates};
-use crate::objects::pods;
 use crate::ops::repository::assets;
 use crate::ops::repository::configuration::{self as configuration_file, below_base};
-use crate::text::source::Source;
-use crate::text::tree::Tree;
-use crate::text::url::UrlText;
+use windlass_capi::contract::{METADATA_FILE, ProviderType, parse_semantic};
+use windlass_clusterctl::{
+    Config, Explanation, Files, LayeredFile, Provider, Reason, Skipped, explain,
+};
+use windlass_lint::{Audience, Components, Extent, Release, templates};
+use windlass_objects::pods;
+use windlass_release::emit::checksums::CHECKSUMS_FILE;
+use windlass_source::Source;
+use windlass_source::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
+use windlass_source::tree::Tree;
+use windlass_source::url::UrlText;
 
 pub use configuration::unreadable;
 pub use text::text;

@@ -1,8 +1,8 @@
 //! The look of what doctor found out, above its findings.
 
 use super::{Examined, ExaminedFile};
-use crate::contract::METADATA_FILE;
-use crate::report::text::visible;
+use windlass_capi::contract::METADATA_FILE;
+use windlass_report::text::visible;
 
 /// One block for each provider: where it is, what is there, what clusterctl takes.
 pub fn text(providers: &[Examined]) -> String {

@@ -2,12 +2,12 @@
 
 use semver::Version;
 
-use crate::clusterctl::{Explanation, FileFault, Reason, Skipped};
-use crate::contract::{METADATA_FILE, book, parse_semantic};
-use crate::diag::{Diagnostic, FieldPath, Place, Quoted, Remedy, Report, Setting, rules};
-use crate::lint::metadata::{self, MetadataFile};
-use crate::text::budget::Budget;
-use crate::text::source::Source;
+use windlass_capi::contract::{METADATA_FILE, book, parse_semantic};
+use windlass_clusterctl::{Explanation, FileFault, Reason, Skipped};
+use windlass_lint::metadata::{self, MetadataFile};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, FieldPath, Place, Quoted, Remedy, Report, Setting, rules};
 
 rules! {
     /// clusterctl finds no version of a provider
@@ -185,7 +185,7 @@ pub(super) fn check_metadata(
     Some(file)
 }
 
-fn is_of(series: &crate::contract::ReleaseSeries, version: &Version) -> bool {
+fn is_of(series: &windlass_capi::contract::ReleaseSeries, version: &Version) -> bool {
     u64::try_from(series.major) == Ok(version.major)
         && u64::try_from(series.minor) == Ok(version.minor)
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use windlass::ops::validate::{self, Judged};
-use windlass::render::{FeatureGates, Pool, Profile, Request};
-use windlass::text::source::Source;
+use windlass_bootstrap::render::{FeatureGates, Pool, Profile, Request};
+use windlass_source::Source;
 
 use crate::harness::runner::Context;
 use random::Generator;

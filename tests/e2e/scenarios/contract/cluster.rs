@@ -6,7 +6,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use windlass::api::names::{GROUP, Version};
+use windlass_capi::api::names::{GROUP, Version};
 
 use super::infrastructure;
 use crate::harness::control_plane::ControlPlane;

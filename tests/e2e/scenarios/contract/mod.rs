@@ -7,7 +7,7 @@ mod infrastructure;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use windlass::api::names::Version;
+use windlass_capi::api::names::Version;
 
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::managers::{self, CORE};

@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use windlass::schema::{Schema, Verdict};
-use windlass::text::budget::Budget;
+use windlass_schema::{Schema, Verdict};
+use windlass_source::budget::Budget;
 
 use crate::harness::api_server::{Answer, ApiServer};
 use crate::harness::runner::Context;
@@ -74,7 +74,7 @@ fn install(api: &ApiServer, crds: &[Value]) {
 
 /// Our CRDs with a version stored as it is, so that what comes back was not converted.
 fn storing(version: &str) -> Vec<Value> {
-    let mut crds = windlass::emit::crds::crds().to_vec();
+    let mut crds = windlass_release::emit::crds::crds().to_vec();
     for entry in crds
         .iter_mut()
         .flat_map(|crd| crd["spec"]["versions"].as_array_mut().unwrap())
@@ -88,7 +88,7 @@ fn storing(version: &str) -> Vec<Value> {
 /// has nothing to say about the structure of the schemas; applying them again changes nothing.
 pub(crate) fn are_established(context: &Context) {
     let plane = context.shared();
-    let crds = windlass::emit::crds::crds();
+    let crds = windlass_release::emit::crds::crds();
     install(&plane.api, &crds);
     for crd in &crds {
         let name = crd["metadata"]["name"].as_str().unwrap();
@@ -166,7 +166,7 @@ pub(crate) fn constraints_hold(context: &Context) {
         }
     }
     // The real storage version again, for those who use this server after us.
-    install(&plane.api, &windlass::emit::crds::crds());
+    install(&plane.api, &windlass_release::emit::crds::crds());
     println!("  {taken} places taken, {rejected} breakages rejected");
     assert!(
         faults.is_empty(),

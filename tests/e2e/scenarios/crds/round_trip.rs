@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use windlass::api::names::Version;
-use windlass::contract::manager::CONVERSION_PATH;
-use windlass::emit::crds::{conversion_clause, crds};
+use windlass_capi::api::names::Version;
+use windlass_capi::contract::manager::CONVERSION_PATH;
+use windlass_release::emit::crds::{conversion_clause, crds};
 
 use super::schema_walk::{Place, embed, object, places};
 use super::{SOON, install};
@@ -66,7 +66,7 @@ fn install_converting(plane: &ControlPlane) -> Vec<Value> {
     let port = plane.serve(
         [(
             CONVERSION_PATH.to_owned(),
-            Arc::new(windlass::conversion::review) as _,
+            Arc::new(windlass_capi::conversion::review) as _,
         )]
         .into(),
     );
@@ -122,7 +122,7 @@ impl Trip<'_> {
             .map_err(|reason| format!("{} {} {}: {reason}", self.from, self.kind, place.path()))?;
         let mut expected = json!({ field: content });
         // The same two defaults as ever, which the walk over the constraints lists.
-        windlass::schema::Schema::from_json(self.root)
+        windlass_schema::Schema::from_json(self.root)
             .unwrap()
             .apply_defaults(&mut expected);
         let annotations = &returned["metadata"]["annotations"];

@@ -2,8 +2,8 @@
 //! of upstream's own webhook.
 
 use serde_json::{Value, json};
-use windlass::admission::Judge;
-use windlass::api::names::{KUBEADM_GROUP, Kind, Version};
+use windlass_capi::admission::Judge;
+use windlass_capi::api::names::{KUBEADM_GROUP, Kind, Version};
 
 use super::SOON;
 use crate::harness::api_server::ApiServer;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
-use windlass::api::time::Timestamp;
+use windlass_capi::api::time::Timestamp;
 
 use super::site::{Site, Ways, is_done};
 use super::{history, sized};

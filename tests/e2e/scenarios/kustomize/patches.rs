@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
-use windlass::emit::release::Release;
 use windlass::ops::release_build::{self, Order, version};
-use windlass::provider::{self, Inputs, Matched};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
+use windlass_release::emit::release::Release;
+use windlass_release::provider::{self, Inputs, Matched};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 use crate::harness::components;
 use crate::harness::random::Random;

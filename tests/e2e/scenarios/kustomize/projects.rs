@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use windlass::ops::init::{self, Form, Given};
 use windlass::ops::release_build::{self, Order, version};
-use windlass::provider::{self, Inputs, Matched};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
-use windlass::text::tree::Tree;
+use windlass_release::provider::{self, Inputs, Matched};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::tree::Tree;
 
 use crate::harness::runner::Context;
 use crate::harness::{components, shared};
@@ -147,7 +147,7 @@ fn compared(folder: &Path) -> Vec<String> {
     let version = version(&made.next).expect("init names a version");
     let release = release_build::run(&providers, report, &inputs, Order::of(&version));
     for finding in release.report.findings() {
-        if finding.rule.severity == windlass::diag::Severity::Error {
+        if finding.rule.severity == windlass_source::diag::Severity::Error {
             faults.push(format!("{}: {}", finding.rule.id, finding.message));
         }
     }

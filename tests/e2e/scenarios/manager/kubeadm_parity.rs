@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use windlass::contract::rights::{RIGHTS_AT_KUBEADM, RIGHTS_ON_KUBEADM_CONFIGS};
+use windlass_capi::contract::rights::{RIGHTS_AT_KUBEADM, RIGHTS_ON_KUBEADM_CONFIGS};
 
 use super::kubeadm_turns::{OURS, ours_for};
 use crate::harness::control_plane::ControlPlane;

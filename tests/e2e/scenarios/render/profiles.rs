@@ -7,10 +7,12 @@ use std::collections::BTreeMap;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use windlass::diag::{Diagnostic, Severity};
-use windlass::render::{self, Encoder, FeatureGates, Notes, Pool, Profile, Rendered, Request};
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
+use windlass_bootstrap::render::{
+    self, Encoder, FeatureGates, Notes, Pool, Profile, Rendered, Request,
+};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Severity};
 
 use super::objects;
 use super::provider::PURPOSES;

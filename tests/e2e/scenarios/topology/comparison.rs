@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
-use windlass::topology::{Desired, RANDOM};
+use windlass_topology::{Desired, RANDOM};
 
 use super::text;
 use crate::harness::control_plane::ControlPlane;

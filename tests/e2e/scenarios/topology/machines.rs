@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ::windlass::topology::RANDOM;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use windlass_topology::RANDOM;
 
 use super::comparison::is_name;
 use super::inputs::Input;

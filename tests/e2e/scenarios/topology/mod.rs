@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use ::windlass::api::names::Version;
+use windlass_capi::api::names::Version;
 
 use super::templates::{generate, templates};
 use crate::harness::clusterctl::Clusterctl;

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use windlass::diag::{Diagnostic, Severity};
-use windlass::objects::Pool;
-use windlass::text::budget::Budget;
-use windlass::text::source::Source;
-use windlass::topology::{Options, Planned, plan};
+use windlass_objects::Pool;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::diag::{Diagnostic, Severity};
+use windlass_topology::{Options, Planned, plan};
 
 use super::comparison::{self, ELSEWHERE};
 use super::inputs::{self, Input};

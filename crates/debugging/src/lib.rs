@@ -1,0 +1,14 @@
+//! Bootstrap data read back: what it holds, what a change does on a machine, where each part comes
+//! from, and which images it pulls.
+
+pub mod changes;
+pub mod images;
+pub mod inspect;
+pub mod provenance;
+
+/// The rules of this crate, by the file that declares them; a test over the sources holds the list
+/// complete.
+pub static RULES: &[&[&windlass_source::diag::Rule]] = &[
+    crate::images::findings::RULES,
+    crate::inspect::findings::RULES,
+];
