@@ -6,7 +6,7 @@
 )]
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use windlass::ops::lint::{self, Request};
+use windlass_checks::commands::lint::{self, Request};
 use windlass_source::Source;
 use windlass_source::budget::Budget;
 
@@ -31,7 +31,7 @@ fn release(criterion: &mut Criterion) {
         bencher.iter(|| {
             lint::run(&Request {
                 sources: &sources,
-                charts: &windlass::ops::charts::Charts::new(),
+                charts: &windlass_checks::charts::Charts::new(),
                 form: None,
                 contract: None,
                 roles: &Default::default(),

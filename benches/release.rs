@@ -4,7 +4,7 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use windlass::builtin::builtin;
-use windlass::ops::release_build::{self, Order, version};
+use windlass_release::commands::release_build::{self, Order, version};
 
 fn release(criterion: &mut Criterion) {
     let version = version("v0.1.0").expect("semantic");

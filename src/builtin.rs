@@ -1,6 +1,6 @@
 //! Our own provider, embedded: the same files that stand at the root of the project.
 
-use windlass_release::provider::{Declared, Inputs, Matched, parse};
+use windlass_provider::{Declared, Inputs, Matched, parse};
 use windlass_source::Source;
 use windlass_source::budget::Budget;
 use windlass_source::diag::Report;

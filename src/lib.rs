@@ -4,4 +4,5 @@ pub mod builtin;
 pub mod cli;
 pub mod editor;
 pub mod io;
-pub mod ops;
+pub mod release_findings;
+pub mod rules;

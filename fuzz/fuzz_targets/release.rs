@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use windlass::ops::release_build::{self, Order, version};
-use windlass_release::provider::{self, Inputs, Matched, Wanted};
+use windlass_release::commands::release_build::{self, Order, version};
+use windlass_provider::{self as provider, Inputs, Matched, Wanted};
 use windlass_source::budget::Budget;
 use windlass_source::Source;
 use windlass_go_yaml::yaml;

@@ -4,8 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use windlass_clusterctl::{Config, World};
-use windlass::ops::repository::{CONFIGURATION_FILE, bundle, doctor, list, merge, rebase};
-use windlass::ops::vars;
+use windlass_repository::{CONFIGURATION_FILE, bundle, doctor, list, merge, rebase};
+use windlass_checks::commands::vars;
 use windlass_source::budget::Budget;
 use windlass_source::Source;
 use windlass_source::tree::Tree;

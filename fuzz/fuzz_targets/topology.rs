@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use windlass_objects::Pool;
-use windlass::ops::render::{Selection, run, with_topologies};
+use windlass_debugging::commands::render::{Selection, run, with_topologies};
 use windlass_bootstrap::render::Request;
 use windlass_source::budget::Budget;
 use windlass_source::Source;

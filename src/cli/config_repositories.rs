@@ -5,7 +5,7 @@ use clap::Args;
 use super::clusterctl::{self, Network};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::ops::config_repositories::{self, Output};
+use windlass_clusterctl::commands::config_repositories::{self, Output};
 
 pub(super) const VERB: Verb = Verb {
     words: &["config", "repositories"],

@@ -15,8 +15,8 @@ use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::io::files;
 use crate::io::input::{self, Inputs, Limits, STDIN_NAME};
-use crate::ops::diff::{self, Comparison, MachineChange, Side, markdown, text};
 use windlass_bootstrap::render::Request;
+use windlass_debugging::commands::diff::{self, Comparison, MachineChange, Side, markdown, text};
 use windlass_report::Sources;
 
 pub(super) const VERB: Verb = Verb {

@@ -5,9 +5,10 @@ use super::templates::TemplateFlags;
 use super::{Context, Failure};
 use crate::io::charts;
 use crate::io::input::{self, Limits};
-use crate::ops::render::{self, Rendering};
-use crate::ops::{self, kustomize_files};
 use windlass_bootstrap::render::{Origins, Pool, Request, report_undeclared};
+use windlass_checks::charts::take as take_charts;
+use windlass_checks::kustomize_files;
+use windlass_debugging::commands::render::{self, Rendering};
 use windlass_report::Sources;
 use windlass_report::text::listed;
 use windlass_source::Source;
@@ -61,7 +62,7 @@ impl Documents {
         let folders = charts::folders(&inputs.sources);
         let operands = if context.verb == "why" { " WHAT" } else { "" };
         let command = format!("windlass {}{operands} -", context.verb);
-        report.extend(ops::charts::take(
+        report.extend(take_charts(
             &mut inputs.sources,
             &folders,
             &command,

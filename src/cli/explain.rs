@@ -5,7 +5,7 @@ use clap::Args;
 use super::context::To;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::ops::rules;
+use crate::rules;
 use windlass_report::text::Style;
 use windlass_source::nearest::nearest;
 

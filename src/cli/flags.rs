@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use crate::io::environment::Environment;
 use crate::io::stdio::Stream;
 use crate::io::trees::Mode;
-use crate::ops::rules;
+use crate::rules;
 
 /// When to colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

@@ -8,8 +8,8 @@ use super::flags::LevelFlags;
 use super::provider_file::ProviderFlag;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::ops::generate::{self, Artifact, Generated};
-use crate::ops::release_build;
+use windlass_release::commands::generate::{self, Artifact, Generated};
+use windlass_release::commands::release_build;
 use windlass_source::diag::Report;
 
 const FAMILY: Option<&str> = Some("print one artifact");

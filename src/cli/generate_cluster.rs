@@ -5,7 +5,7 @@ use clap::Args;
 use super::clusterctl::{self, Network, boolean, integer};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::ops::generate_cluster;
+use windlass_clusterctl::commands::generate_cluster;
 use windlass_clusterctl::{ClusterOptions, ClusterSource};
 
 pub(super) const VERB: Verb = Verb {

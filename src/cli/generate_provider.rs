@@ -5,8 +5,8 @@ use clap::Args;
 use super::clusterctl::{self, Network, boolean};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::ops::generate_provider::{self, Shown};
 use windlass_capi::contract::ProviderType;
+use windlass_clusterctl::commands::generate_provider::{self, Shown};
 
 pub(super) const VERB: Verb = Verb {
     words: &["generate", "provider"],

@@ -5,7 +5,7 @@ use clap::Args;
 use super::clusterctl::{self, Network, boolean};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::ops::generate_yaml;
+use windlass_clusterctl::commands::generate_yaml;
 
 pub(super) const VERB: Verb = Verb {
     words: &["generate", "yaml"],

@@ -7,9 +7,9 @@ use super::release::kept;
 use super::sbom_flags::labelled;
 use crate::io::input::Limits;
 use crate::io::trees;
-use crate::ops::release_image::{self, MOST_BYTES};
+use windlass_provider::Declared;
+use windlass_release::commands::release_image::{self, MOST_BYTES};
 use windlass_release::emit::release::{ImageOverride, Release, Replacement};
-use windlass_release::provider::Declared;
 use windlass_source::diag::Report;
 
 /// The digest of each layout, `DIR` or `LABEL=DIR`. What is wrong with a layout goes into the

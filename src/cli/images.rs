@@ -13,14 +13,14 @@ use super::render_flags::RenderFlags;
 use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::ops::images::{self, Images, Known, MachineImages};
-use crate::ops::render::{self, Selection};
-use crate::ops::topology;
 use windlass_bootstrap::render::Request;
+use windlass_debugging::commands::images::{self, Images, Known, MachineImages};
+use windlass_debugging::commands::render::{self, Selection};
 use windlass_report::Sources;
 use windlass_report::levels::Levels;
 use windlass_report::text::plural;
 use windlass_source::diag::{Report, Setting};
+use windlass_topology::commands::topology;
 
 pub(super) const VERB: Verb = Verb {
     words: &["images"],

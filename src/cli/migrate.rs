@@ -16,9 +16,9 @@ use super::{Context, Exit, Failure};
 use crate::io::charts;
 use crate::io::files;
 use crate::io::input::{self, Inputs, Limits};
-use crate::ops;
-use crate::ops::migrate::{self, Family, FileChange, Migration, Wanted};
 use windlass_capi::api::names::Version;
+use windlass_checks::charts::take as take_charts;
+use windlass_checks::commands::migrate::{self, Family, FileChange, Migration, Wanted};
 use windlass_report::Sources;
 use windlass_report::levels::Verdict;
 use windlass_report::text::{self, plural};
@@ -86,7 +86,7 @@ impl Run for Arguments {
         self.reject(&inputs.sources)?;
         let shown = inputs.sources.clone();
         let folders = charts::folders(&shown);
-        inputs.report.extend(ops::charts::take(
+        inputs.report.extend(take_charts(
             &mut inputs.sources,
             &folders,
             &self.command(),

@@ -9,7 +9,7 @@ use crate::io::WorldError;
 use crate::io::files;
 use crate::io::input::Limits;
 use crate::io::trees::Mode;
-use crate::ops::release_provenance::{self, Origin};
+use windlass_release::commands::release_provenance::{self, Origin};
 use windlass_source::diag::Report;
 
 #[derive(Args)]

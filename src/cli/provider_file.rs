@@ -13,7 +13,7 @@ use crate::io::confine::Confine;
 use crate::io::files::is_file;
 use crate::io::glob::{ExpandError, Globs};
 use crate::io::input::{self, ENDINGS, Limits, read_source};
-use windlass_release::provider::{
+use windlass_provider::{
     self, Declared, EXCLUDE, Inputs, KUSTOMIZATION_FILES, Kustomization, Matched, STDIN, Strayed,
     Wanted,
 };
@@ -156,7 +156,7 @@ pub(super) fn from_source(
     stdin: &mut dyn Read,
     budget: &Arc<Budget>,
 ) -> Result<Loaded, Failure> {
-    let (providers, found) = provider::parse(&source, budget);
+    let (providers, found) = windlass_provider::parse(&source, budget);
     report.extend(found);
     let file = source.name().to_string();
     let base = Path::new(&file).parent().unwrap_or(Path::new(""));

@@ -13,7 +13,7 @@ use super::{Context, Exit, Failure};
 use crate::io::files;
 use crate::io::input::Limits;
 use crate::io::trees;
-use crate::ops::release_diff::{self, Difference, Side, markdown, text};
+use windlass_release::commands::release_diff::{self, Difference, Side, markdown, text};
 use windlass_report::Sources;
 use windlass_source::diag::Report;
 use windlass_source::tree::Tree;

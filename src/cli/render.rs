@@ -15,17 +15,19 @@ use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure, remedy};
 use crate::io::files::Privacy;
 use crate::io::trees::{self, Mode};
-use crate::ops::render::{self, Disclosure, Machine, MachineReport, Rendering, Selection, is_gzip};
-use crate::ops::topology;
 use windlass_bootstrap::render::Encoder;
 use windlass_bootstrap::render::{Rendered, Request};
 use windlass_capi::api::boot::IgnitionVersion;
+use windlass_debugging::commands::render::{
+    self, Disclosure, Machine, MachineReport, Rendering, Selection, is_gzip,
+};
 use windlass_objects::Pool;
 use windlass_report::Sources;
 use windlass_report::text::{plural, visible};
 use windlass_source::budget::Budget;
 use windlass_source::diag::Report;
 use windlass_source::tree::Tree;
+use windlass_topology::commands::topology;
 
 pub(super) const VERB: Verb = Verb {
     words: &["render"],

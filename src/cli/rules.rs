@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::flags::ListOutput;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::ops::rules;
+use crate::rules;
 use windlass_report::Sources;
 use windlass_report::json;
 use windlass_source::diag::{Report, Rule};

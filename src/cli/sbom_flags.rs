@@ -4,8 +4,8 @@ use super::Failure;
 use super::release::kept;
 use crate::io::files;
 use crate::io::input::Limits;
-use crate::ops::release_build::{self, Part};
-use windlass_release::provider::Declared;
+use windlass_provider::Declared;
+use windlass_release::commands::release_build::{self, Part};
 use windlass_source::diag::Report;
 
 /// The documents, `FILE` or `LABEL=FILE`. What is wrong with them goes into the report.

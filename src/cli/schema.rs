@@ -10,7 +10,7 @@ use super::{
     diff, images, inspect, lint, migrate, outlook, release, release_check, release_diff,
     release_image, render, repository, rules, size, topology, validate, vars, why,
 };
-use windlass_release::provider;
+use windlass_provider as provider;
 use windlass_report::json;
 
 pub(super) const VERB: Verb = Verb {

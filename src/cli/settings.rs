@@ -9,7 +9,7 @@ use super::{Context, Failure};
 use crate::io::files;
 use crate::io::glob::Globs;
 use crate::io::input::read_source;
-use crate::ops::settings::{self, EXCLUDED, ProjectRoles, SETTINGS_FILE, Settings, excludes};
+use windlass_checks::settings::{self, EXCLUDED, ProjectRoles, SETTINGS_FILE, Settings, excludes};
 use windlass_report::Sources;
 use windlass_report::levels::{ALL_WARNINGS, Levels, Verdict};
 use windlass_report::waivers::{self, ProjectWaiver, Waivers};

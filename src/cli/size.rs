@@ -15,11 +15,11 @@ use super::render_flags::RenderFlags;
 use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::ops::render::{self, Selection};
-use crate::ops::size::{self, MachineSize, Measuring, Percent};
-use crate::ops::topology;
 use windlass_bootstrap::render::Request;
+use windlass_debugging::commands::render::{self, Selection};
+use windlass_debugging::commands::size::{self, MachineSize, Measuring, Percent};
 use windlass_report::text::plural;
+use windlass_topology::commands::topology;
 
 pub(super) const VERB: Verb = Verb {
     words: &["size"],

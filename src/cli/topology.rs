@@ -11,10 +11,10 @@ use super::flags::{LevelFlags, ListFormat, ListOutput};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::io::input::{self, Limits};
-use crate::ops::topology::{self, ChangeReport, ClassVariables, PlannedObject};
 use windlass_objects::Pool;
 use windlass_report::Sources;
 use windlass_report::text::plural;
+use windlass_topology::commands::topology::{self, ChangeReport, ClassVariables, PlannedObject};
 
 pub(super) const PLAN: Verb = Verb {
     words: &["topology", "plan"],

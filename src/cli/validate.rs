@@ -14,8 +14,8 @@ use super::settings::IN_PART;
 use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::ops::validate::{self, CheckedMachine};
 use windlass_bootstrap::render::Request;
+use windlass_checks::commands::validate::{self, CheckedMachine};
 use windlass_source::diag::Setting;
 
 pub(super) const VERB: Verb = Verb {

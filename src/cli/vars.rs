@@ -9,7 +9,7 @@ use super::flags::{ListFormat, ListOutput};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::io::input::{self, Limits};
-use crate::ops::vars::{self, Variable};
+use windlass_checks::commands::vars::{self, Variable};
 use windlass_report::Sources;
 use windlass_report::text::plural;
 

@@ -15,12 +15,12 @@ use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure, remedy};
 use crate::io::files;
-use crate::ops::render::{self, Selection};
-use crate::ops::topology;
-use crate::ops::why::{self, Asking, MachineAnswer};
 use windlass_bootstrap::render::{Origins, Request};
+use windlass_debugging::commands::render::{self, Selection};
+use windlass_debugging::commands::why::{self, Asking, MachineAnswer};
 use windlass_objects::secrets::Words;
 use windlass_report::text::plural;
+use windlass_topology::commands::topology;
 
 pub(super) const VERB: Verb = Verb {
     words: &["why"],

@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::objects::masked;
-use crate::ops::fix;
-use crate::ops::migrate::{self, DocumentId, Wanted};
 use windlass_capi::api::names::Version;
+use windlass_checks::commands::migrate::{self, DocumentId, Wanted};
+use windlass_checks::fix;
 use windlass_go_yaml::yaml;
 use windlass_report::text::{Changed, plural, visible};
 use windlass_source::Source;

@@ -21,7 +21,7 @@ use super::documents::{Document, Locator, folder_of};
 use super::hover;
 use super::navigation::{self, Target};
 use super::server::{Disk, Found, Rejection, Server, json as to_json, parsed};
-use crate::ops::settings::ProjectRoles;
+use windlass_checks::settings::ProjectRoles;
 use windlass_source::Source;
 use windlass_source::budget::Budget;
 use windlass_source::diag::Report;

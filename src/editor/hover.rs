@@ -8,7 +8,7 @@ use super::cursor::{Document, Spot};
 use super::objects::objects;
 use super::schemas::{Field, schema};
 use super::variables::{defined, named_at, used_at};
-use crate::ops::vars;
+use windlass_checks::commands::vars;
 use windlass_objects::secrets::is_secret_variable;
 use windlass_report::Sources;
 use windlass_source::Source;
@@ -37,7 +37,7 @@ pub(super) struct Subject<'a> {
 pub(super) fn of_findings<'f>(findings: impl Iterator<Item = &'f Diagnostic>) -> Vec<String> {
     let mut pages: Vec<String> = Vec::new();
     for finding in findings {
-        let mut page = crate::ops::rules::page(finding.rule);
+        let mut page = crate::rules::page(finding.rule);
         if let Some(upstream) = &finding.upstream {
             page.push_str(&format!(
                 "\nUpstream message:\n\n```text\n{}\n```\n",

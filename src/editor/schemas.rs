@@ -11,7 +11,7 @@ use windlass_capi::api::{control_plane, openapi};
 use windlass_capi::contract::CORE_GROUP;
 use windlass_lint::definitions;
 use windlass_objects::Object;
-use windlass_release::provider::{self, PROVIDER_API_VERSION, PROVIDER_KIND};
+use windlass_provider::{self as provider, PROVIDER_API_VERSION, PROVIDER_KIND};
 use windlass_source::diag::{FieldPath, Segment};
 
 const CONTROL_PLANE_GROUP: &str = "controlplane.cluster.x-k8s.io";

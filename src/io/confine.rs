@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use windlass_release::provider::Strayed;
+use windlass_provider::Strayed;
 
 /// A folder that the files of a document do not leave.
 #[derive(Debug)]

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use windlass::ops::validate;
 use windlass_bootstrap::render::{FeatureGates, Origins, Pool, Request, Variables};
+use windlass_checks::commands::validate;
 use windlass_source::Source;
 use windlass_source::diag::{Diagnostic, Severity};
 
@@ -85,7 +85,8 @@ fn of_core(name: &str, text: String) -> Vec<Diagnostic> {
     let judge = validate::Judged::new(pool, &request);
     let mut rendering = judge.render(&request);
     let report = validate::run(&judge, &request, &mut rendering, true).report;
-    let report = windlass::ops::render::settle(&mut rendering, report, &origins).into_findings();
+    let report = windlass_debugging::commands::render::settle(&mut rendering, report, &origins)
+        .into_findings();
     // What a plan of a topology has told is not told again.
     let is_of_type = |finding: &Diagnostic| {
         finding.rule.id == "topology-cluster-rejected"

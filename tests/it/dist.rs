@@ -384,10 +384,10 @@ fn the_package_holds_what_the_program_embeds() {
         for found in embeds.captures_iter(code) {
             count += 1;
             let path = std::fs::canonicalize(file.parent().unwrap().join(&found[1])).unwrap();
-            // A crate includes its `src`.
+            // A crate includes its `src`, and its README if it has one.
             let is_beside = shown(&file).strip_prefix("crates/").is_some_and(|rest| {
                 let folder = root().join("crates").join(rest.split('/').next().unwrap());
-                path.starts_with(folder.join("src"))
+                path.starts_with(folder.join("src")) || path == folder.join("README.md")
             });
             assert!(
                 is_beside || is_included(&shown(&path)),

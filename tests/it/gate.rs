@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 
 use examples::{Example, documents, example, examples_of, overlaid, release};
 use semver::Version;
-use windlass::ops::lint;
-use windlass::ops::release_check::{self, Files, Request};
+use windlass_checks::commands::lint;
+use windlass_release::commands::release_check::{self, Files, Request};
 use windlass_source::Source;
 use windlass_source::budget::Budget;
 use windlass_source::diag::Rule;
@@ -63,7 +63,7 @@ fn raised_by_sources(files: &Example) -> BTreeSet<&'static str> {
     let budget = Budget::default();
     let request = lint::Request {
         sources: &sources,
-        charts: &windlass::ops::charts::Charts::new(),
+        charts: &windlass_checks::charts::Charts::new(),
         form: None,
         contract: None,
         roles: &Default::default(),
@@ -78,7 +78,7 @@ fn raised_by_sources(files: &Example) -> BTreeSet<&'static str> {
 }
 
 fn with_release_example() -> impl Iterator<Item = &'static Rule> {
-    windlass::ops::rules::all()
+    windlass::rules::all()
         .into_iter()
         .filter(|rule| rule.has_release_example())
 }
@@ -86,7 +86,7 @@ fn with_release_example() -> impl Iterator<Item = &'static Rule> {
 /// The rules whose pages have examples. [`examples_of_releases_raise_their_rule`] and
 /// [`examples_with_a_command_raise_their_rule`] raise them.
 pub(crate) fn raised_by_pages() -> BTreeSet<String> {
-    windlass::ops::rules::all()
+    windlass::rules::all()
         .into_iter()
         .filter(|rule| rule.has_release_example() || rule.example_command().is_some())
         .map(|rule| rule.id.to_owned())
@@ -96,7 +96,7 @@ pub(crate) fn raised_by_pages() -> BTreeSet<String> {
 #[test]
 fn pages_have_one_form() {
     let mut problems = Vec::new();
-    for rule in windlass::ops::rules::all() {
+    for rule in windlass::rules::all() {
         let mut in_block = false;
         let headings: Vec<&str> = rule
             .page
@@ -123,7 +123,7 @@ fn pages_have_one_form() {
 /// No page belongs to a rule that does not exist.
 #[test]
 fn every_page_has_a_rule() {
-    let ids: BTreeSet<String> = windlass::ops::rules::all()
+    let ids: BTreeSet<String> = windlass::rules::all()
         .iter()
         .map(|rule| format!("{}.md", rule.id))
         .collect();
@@ -195,7 +195,7 @@ fn problems_with(rule: &Rule) -> Vec<String> {
 
 #[test]
 fn examples_with_a_command_raise_their_rule() {
-    let rules = windlass::ops::rules::all();
+    let rules = windlass::rules::all();
     let (left, right) = rules.split_at(rules.len() / 2);
     let run = |rules: &[&Rule]| -> Vec<String> {
         rules.iter().flat_map(|rule| problems_with(rule)).collect()

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use windlass::ops::lint::{self, Form, Request};
+use windlass_checks::commands::lint::{self, Form, Request};
 use windlass_source::Source;
 use windlass_source::budget::Budget;
 
@@ -413,7 +413,7 @@ fn found(corpus: &Path, path: &str, form: Option<Form>) -> Vec<(&'static str, St
     let source = Source::new(path, std::fs::read_to_string(corpus.join(path)).unwrap());
     let report = lint::run(&Request {
         sources: &[source],
-        charts: &windlass::ops::charts::Charts::new(),
+        charts: &windlass_checks::charts::Charts::new(),
         form,
         contract: None,
         roles: &Default::default(),
@@ -514,7 +514,7 @@ fn sources_are_judged_for_what_they_are() {
     let sources: Vec<Source> = files.iter().map(read).collect();
     let report = lint::run(&Request {
         sources: &sources,
-        charts: &windlass::ops::charts::Charts::new(),
+        charts: &windlass_checks::charts::Charts::new(),
         form: None,
         contract: None,
         roles: &Default::default(),

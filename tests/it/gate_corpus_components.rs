@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use windlass::ops::lint::{self, Request};
+use windlass_checks::commands::lint::{self, Request};
 use windlass_source::Source;
 use windlass_source::budget::Budget;
 
@@ -30,7 +30,7 @@ fn found(corpus: &Path, files: &[PathBuf]) -> BTreeSet<String> {
         .collect();
     let report = lint::run(&Request {
         sources: &sources,
-        charts: &windlass::ops::charts::Charts::new(),
+        charts: &windlass_checks::charts::Charts::new(),
         form: None,
         contract: None,
         roles: &Default::default(),
@@ -461,7 +461,7 @@ fn templates_of_real_providers_are_told_what_is_wrong() {
         let (roles, budget) = (Default::default(), Budget::default());
         let report = lint::run(&Request {
             sources: &sources,
-            charts: &windlass::ops::charts::Charts::new(),
+            charts: &windlass_checks::charts::Charts::new(),
             form: None,
             contract: None,
             roles: &roles,

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use windlass::ops::inspect::{self as ops, Inspecting};
+use windlass_debugging::commands::inspect::{self as ops, Inspecting};
 use windlass_go_yaml::yaml;
 use windlass_source::Source;
 use windlass_source::budget::Budget;

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use windlass::ops::release_build::{self, Order, version};
 use windlass_capi::contract::ProviderType;
+use windlass_provider::{self as provider, Inputs, Matched};
+use windlass_release::commands::release_build::{self, Order, version};
 use windlass_release::emit::release::Release;
-use windlass_release::provider::{self, Inputs, Matched};
 use windlass_source::Source;
 use windlass_source::budget::Budget;
 use windlass_source::diag::Report;

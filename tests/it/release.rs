@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use windlass::builtin::builtin;
-use windlass::ops::release_build::{self, Order, image_override, version};
 use windlass_capi::contract::labels;
+use windlass_release::commands::release_build::{self, Order, image_override, version};
 use windlass_release::emit::release::Release;
 use windlass_source::budget::Budget;
 

@@ -35,7 +35,7 @@ const WITHOUT_INPUT: &[(&str, &str)] = &[
     // The only field that is known is removed by an intention without a date.
     (
         "outlook-field",
-        "ops::outlook::fields::tests::fields_that_a_planned_release_removes_are_warnings",
+        "commands::outlook::fields::tests::fields_that_a_planned_release_removes_are_warnings",
     ),
     // The webhook rejects it first, in other words.
     (
@@ -433,7 +433,7 @@ fn every_rule_is_raised() {
     if cfg!(not(feature = "signatures")) {
         raised.extend(OF_SIGNATURES.map(str::to_owned));
     }
-    let registry: BTreeSet<String> = windlass::ops::rules::all()
+    let registry: BTreeSet<String> = windlass::rules::all()
         .into_iter()
         .map(|rule| rule.id.to_owned())
         .collect();
@@ -456,7 +456,7 @@ fn each_rule_has_one_weight_in_all_that_is_printed() {
         .output()
         .unwrap();
     let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
-    let registry = windlass::ops::rules::all();
+    let registry = windlass::rules::all();
     let table = windlass(root()).args(["rules"]).output().unwrap();
     let table = String::from_utf8(table.stdout).unwrap();
     let cells: Vec<Vec<&str>> = table

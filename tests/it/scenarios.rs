@@ -351,7 +351,7 @@ fn reaches_engines_through_commands() {
     let reach = |start: &str| imports.reach([start].into_iter());
     let render = reach("src/cli/render");
     for expected in [
-        "src/ops/render",
+        "crates/debugging/src/commands/render",
         "crates/bootstrap/src/render",
         "crates/objects",
         "crates/go-yaml",
@@ -362,7 +362,7 @@ fn reaches_engines_through_commands() {
         assert!(render.contains(expected), "{expected}: {render:?}");
     }
     assert!(
-        !render.contains("crates/lint") && !render.contains("src/ops/repository"),
+        !render.contains("crates/lint") && !render.contains("crates/repository/src"),
         "{render:?}"
     );
     let manager = reach("manager");

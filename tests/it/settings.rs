@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use windlass::ops::rules::{Knows, asked};
-use windlass::ops::{lint, rules};
+use windlass::rules;
+use windlass::rules::{Knows, asked};
+use windlass_checks::commands::lint;
 use windlass_source::Source;
 use windlass_source::budget::Budget;
 
@@ -80,7 +81,7 @@ fn rules_of_files_need_no_version() {
         let budget = Budget::default();
         let linted = lint::run(&lint::Request {
             sources: &sources,
-            charts: &windlass::ops::charts::Charts::new(),
+            charts: &windlass_checks::charts::Charts::new(),
             form: None,
             contract: None,
             roles: &Default::default(),
@@ -109,7 +110,7 @@ fn rules_of_files_need_no_version() {
     }
     assert!(
         faults.is_empty(),
-        "OF_VERSIONS, OF_UPGRADES and WITH_VERSION of src/ops/rules.rs:\n{}",
+        "OF_VERSIONS, OF_UPGRADES and WITH_VERSION of src/rules.rs:\n{}",
         faults.join("\n")
     );
     assert!(

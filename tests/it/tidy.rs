@@ -8,10 +8,14 @@ use std::path::{Path, PathBuf};
 /// of it, and Cargo holds their order.
 const LAYERS: &[(&str, &[&str])] = &[
     ("builtin", &[]),
-    ("ops", &[]),
-    ("editor", &["ops"]),
+    ("rules", &[]),
+    ("release_findings", &["rules"]),
+    ("editor", &["rules", "release_findings"]),
     ("io", &[]),
-    ("cli", &["builtin", "ops", "editor", "io"]),
+    (
+        "cli",
+        &["builtin", "rules", "release_findings", "editor", "io"],
+    ),
 ];
 
 /// Names that say nothing.
@@ -168,7 +172,7 @@ const FOREIGN_FLAGS: &[(&str, &str)] = &[
     ),
     ("crates/objects/src/secrets/commands.rs", "\"--key\""),
     (
-        "src/ops/repository/configuration/mod.rs",
+        "crates/repository/src/configuration/mod.rs",
         "clusterctl --config ",
     ),
     (
@@ -203,18 +207,27 @@ const FOREIGN_FLAGS: &[(&str, &str)] = &[
         "crates/lint/src/upgrade/templates.rs",
         "`clusterctl generate cluster --flavor {flavor}`",
     ),
-    ("src/ops/repository/signed.rs", "`cosign sign-blob --bundle"),
-    ("src/ops/repository/signed.rs", "\"--bundle\""),
-    ("src/ops/repository/signed.rs", "\"--type\""),
-    ("src/ops/repository/signed.rs", "\"--key\""),
-    ("src/ops/repository/signed.rs", "\"--certificate-identity\""),
     (
-        "src/ops/repository/signed.rs",
+        "crates/repository/src/signed.rs",
+        "`cosign sign-blob --bundle",
+    ),
+    ("crates/repository/src/signed.rs", "\"--bundle\""),
+    ("crates/repository/src/signed.rs", "\"--type\""),
+    ("crates/repository/src/signed.rs", "\"--key\""),
+    (
+        "crates/repository/src/signed.rs",
+        "\"--certificate-identity\"",
+    ),
+    (
+        "crates/repository/src/signed.rs",
         "\"--certificate-oidc-issuer\"",
     ),
-    ("src/ops/repository/signed.rs", "\"--insecure-ignore-tlog\""),
     (
-        "src/ops/repository/images.rs",
+        "crates/repository/src/signed.rs",
+        "\"--insecure-ignore-tlog\"",
+    ),
+    (
+        "crates/repository/src/images.rs",
         "--acme-http01-solver-image=",
     ),
     // what machines run
@@ -260,7 +273,7 @@ const FOREIGN_FLAGS: &[(&str, &str)] = &[
     ),
     // words of clusterctl and of Ignition's transpiler
     (
-        "src/ops/generate_provider.rs",
+        "crates/clusterctl/src/commands/generate_provider.rs",
         "of --core, --bootstrap, --control-plane, --infrastructure, --ipam, --extension, --addon should be set",
     ),
     (
@@ -420,11 +433,7 @@ fn registry_lists_the_rules_of_every_file() {
     };
     let mut unlisted = Vec::new();
     for folder in source_folders() {
-        let list = match folder == root().join("src") {
-            true => folder.join("ops/rules.rs"),
-            false => folder.join("lib.rs"),
-        };
-        let list = std::fs::read_to_string(list).unwrap();
+        let list = std::fs::read_to_string(folder.join("lib.rs")).unwrap();
         let is_listed = |module: &str| {
             ["crate::", " ", "["]
                 .iter()
@@ -447,7 +456,7 @@ fn registry_lists_the_rules_of_every_file() {
     }
     assert!(
         unlisted.is_empty(),
-        "neither lib.rs of their crate nor src/ops/rules.rs lists the rules of {unlisted:?}"
+        "lib.rs of their crate does not list the rules of {unlisted:?}"
     );
 }
 
@@ -573,7 +582,7 @@ fn log_scanner_sees_messages() {
 
 #[test]
 fn rule_ids_are_kebab_case_and_unique() {
-    let rules = windlass::ops::rules::all();
+    let rules = windlass::rules::all();
     assert!(rules.len() > 150);
     let is_kebab = |id: &str| {
         id.contains('-')
@@ -652,7 +661,7 @@ fn rule_summaries_are_clauses_in_one_style() {
             && !text.contains(['\n', ';'])
             && text.trim() == text
     };
-    let bad: Vec<_> = windlass::ops::rules::all()
+    let bad: Vec<_> = windlass::rules::all()
         .into_iter()
         .filter(|rule| !is_clause(rule.summary))
         .map(|rule| rule.summary)

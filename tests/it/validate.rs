@@ -9,8 +9,9 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use windlass::ops::{render, validate};
 use windlass_bootstrap::render::{FeatureGates, Origins, Pool, Profile, Request, Variables};
+use windlass_checks::commands::validate;
+use windlass_debugging::commands::render;
 use windlass_source::Source;
 use windlass_source::diag::{Diagnostic, Setting, Severity};
 

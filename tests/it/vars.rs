@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::Value;
-use windlass::ops::vars;
+use windlass_checks::commands::vars;
 use windlass_source::Source;
 
 use crate::support::{files_below, recorded_source, root, run, shared, vectors};

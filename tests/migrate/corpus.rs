@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use windlass::ops::render;
 use windlass_bootstrap::render::{Origins, Pool, Request, Variables};
+use windlass_debugging::commands::render;
 use windlass_source::Source;
 
 /// Kinds of which files are read.

@@ -8,6 +8,7 @@
 
 mod cert_manager;
 mod cluster_class;
+pub mod commands;
 mod components;
 mod config;
 mod dns;
@@ -23,7 +24,7 @@ mod namespaces;
 mod network;
 mod provider;
 mod rejection;
-mod repository;
+pub mod repository;
 mod source;
 mod template;
 mod typed;

@@ -2,6 +2,7 @@
 //! from, and which images it pulls.
 
 pub mod changes;
+pub mod commands;
 pub mod images;
 pub mod inspect;
 pub mod provenance;
@@ -9,6 +10,12 @@ pub mod provenance;
 /// The rules of this crate, by the file that declares them; a test over the sources holds the list
 /// complete.
 pub static RULES: &[&[&windlass_source::diag::Rule]] = &[
+    crate::commands::diff::RULES,
+    crate::commands::render::RULES,
+    crate::commands::render::secret::RULES,
+    crate::commands::render::topology::RULES,
+    crate::commands::size::RULES,
+    crate::commands::why::RULES,
     crate::images::findings::RULES,
     crate::inspect::findings::RULES,
 ];

@@ -166,5 +166,10 @@ pub fn parses(dialect: Dialect, name: &str, text: &str) -> Result<(), Fault> {
     parser::parse(dialect, name, text).map(|_| ())
 }
 
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(test)]
 mod tests;

@@ -13,3 +13,8 @@ pub static RULES: &[&[&windlass_source::diag::Rule]] = &[
     crate::yaml::limits::RULES,
     crate::yaml::syntax::RULES,
 ];
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

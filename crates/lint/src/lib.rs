@@ -3,13 +3,13 @@
 //! disagree.
 
 pub mod components;
+pub mod components_name;
 pub mod containers;
 pub(crate) mod conversion;
 pub mod definitions;
 pub(crate) mod descriptions;
 pub mod duplicates;
 pub mod gate;
-pub mod go_template;
 pub mod kustomization;
 pub mod metadata;
 pub(crate) mod namespaces;
@@ -43,11 +43,12 @@ pub static RULES: &[&[&windlass_source::diag::Rule]] = &[
     crate::components::webhook_resources::RULES,
     crate::components::webhooks::RULES,
     crate::components::workloads::RULES,
+    crate::components_name::RULES,
     crate::containers::RULES,
     crate::conversion::RULES,
+    crate::definitions::RULES,
     crate::definitions::bounds::RULES,
     crate::definitions::contract_labels::RULES,
-    crate::definitions::RULES,
     crate::definitions::fields_demanded::RULES,
     crate::definitions::kinds::RULES,
     crate::definitions::outdated::RULES,
@@ -62,11 +63,11 @@ pub static RULES: &[&[&windlass_source::diag::Rule]] = &[
     crate::scalars::RULES,
     crate::scope::RULES,
     crate::template_text::RULES,
-    crate::templates::rules::RULES,
     crate::templates::fields::RULES,
     crate::templates::flags::RULES,
     crate::templates::kinds::RULES,
     crate::templates::references::RULES,
+    crate::templates::rules::RULES,
     crate::templates::scripts::RULES,
     crate::templates::variables::RULES,
 ];

@@ -23,6 +23,7 @@ mod select;
 mod spot;
 pub mod strategic_merge;
 pub mod substituted;
+
 /// The rules of this crate, by the file that declares them; a test over the sources holds the list
 /// complete.
 pub static RULES: &[&[&windlass_source::diag::Rule]] =

@@ -1,15 +1,25 @@
 //! A provider's release: provider.yaml, what is made of it, and container images.
 
+pub mod assets;
+pub mod commands;
 pub mod emit;
 pub mod oci;
-pub mod provider;
 
 /// The rules of this crate, by the file that declares them; a test over the sources holds the list
 /// complete.
 pub static RULES: &[&[&windlass_source::diag::Rule]] = &[
+    crate::assets::RULES,
+    crate::commands::generate::RULES,
+    crate::commands::init::RULES,
+    crate::commands::release_build::RULES,
+    crate::commands::release_bump::RULES,
+    crate::commands::release_compare::RULES,
+    crate::commands::release_diff::RULES,
+    crate::commands::release_image::RULES,
+    crate::commands::release_provenance::RULES,
     crate::emit::account::RULES,
-    crate::emit::components::image::RULES,
     crate::emit::components::RULES,
+    crate::emit::components::image::RULES,
     crate::emit::crd_metadata::RULES,
     crate::emit::definitions::RULES,
     crate::emit::install::RULES,
@@ -19,5 +29,8 @@ pub static RULES: &[&[&windlass_source::diag::Rule]] = &[
     crate::emit::release::RULES,
     crate::oci::elf::RULES,
     crate::oci::read::RULES,
-    crate::provider::parse::RULES,
 ];
+
+/// The rules that are checked where the version of the release is known.
+pub static VERSION_RULES: &[&[&windlass_source::diag::Rule]] =
+    &[crate::commands::release_check::checksums::RULES];

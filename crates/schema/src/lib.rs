@@ -71,3 +71,8 @@ impl Schema {
         })
     }
 }
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -19,4 +19,4 @@ pub use source::{Source, TextRange};
 
 /// The rules of this crate, by the file that declares them; a test over the sources holds the list
 /// complete.
-pub static RULES: &[&[&crate::diag::Rule]] = &[source::RULES];
+pub static RULES: &[&[&crate::diag::Rule]] = &[crate::source::RULES];

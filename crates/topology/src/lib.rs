@@ -13,6 +13,7 @@ pub mod against;
 mod blueprint;
 mod class;
 mod cluster;
+pub mod commands;
 mod defaults;
 mod definitions;
 mod engine;
@@ -47,7 +48,7 @@ mod version_admission;
 
 /// The rules of this crate, by the file that declares them; a test over the sources holds the list
 /// complete.
-pub static RULES: &[&[&windlass_source::diag::Rule]] = &[rules::RULES];
+pub static RULES: &[&[&windlass_source::diag::Rule]] = &[crate::rules::RULES];
 
 #[cfg(test)]
 mod tests;

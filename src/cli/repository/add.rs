@@ -14,9 +14,9 @@ use crate::cli::{Context, Exit, Failure};
 use crate::io::files;
 use crate::io::input::Limits;
 use crate::io::trees;
-use crate::ops::repository::signed::{self, Unverified, Verifier};
-use crate::ops::repository::{self, bundle, tars};
 use windlass_clusterctl::MANIFEST_FILE;
+use windlass_repository::signed::{self, Unverified, Verifier};
+use windlass_repository::{self as repository, bundle, tars};
 use windlass_source::tree::Tree;
 
 pub(in crate::cli) const ADD: Verb = Verb {

@@ -17,11 +17,11 @@ use crate::io::WorldError;
 use crate::io::files::{self, Privacy};
 use crate::io::input::Limits;
 use crate::io::trees::{self, Outcome};
-use crate::ops::repository::{CONFIGURATION_FILE, Implied, bundle, tars};
 use windlass_clusterctl::{Config, fetch};
 use windlass_report::Sources;
 use windlass_report::levels::{Levels, Verdict};
 use windlass_report::text::plural;
+use windlass_repository::{CONFIGURATION_FILE, Implied, bundle, tars};
 use windlass_shell as shell;
 use windlass_source::tree::Tree;
 

@@ -10,7 +10,7 @@ use super::given::{Flags, Given};
 use crate::cli::flags::{ListFormat, ListOutput};
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
-use crate::ops::repository::{self, ConfigMap};
+use windlass_repository::{self as repository, ConfigMap};
 
 pub(in crate::cli) const CONFIGMAP: Verb = Verb {
     words: &["repository", "configmap"],

@@ -18,11 +18,11 @@ use crate::io::clusterctl_files::Disk;
 use crate::io::files;
 use crate::io::input::read_source;
 use crate::io::trees;
-use crate::ops::repository::CONFIGURATION_FILE;
-use crate::ops::repository::doctor::{self, Examination, Examined, Subject};
 use windlass_clusterctl::{Config, World};
 use windlass_report::Sources;
 use windlass_report::text::plural;
+use windlass_repository::CONFIGURATION_FILE;
+use windlass_repository::doctor::{self, Examination, Examined, Subject};
 use windlass_source::Source;
 use windlass_source::diag::Report;
 

@@ -15,9 +15,9 @@ use crate::cli::{Context, Exit, Failure};
 use crate::io::files;
 use crate::io::input::{Limits, read_source};
 use crate::io::trees;
-use crate::ops::repository::{self, CONFIGURATION_FILE, ListedImage, bundle, doctor};
 use windlass_clusterctl::Config;
 use windlass_report::Sources;
+use windlass_repository::{self as repository, CONFIGURATION_FILE, ListedImage, bundle, doctor};
 use windlass_source::diag::Report;
 use windlass_source::tree::Tree;
 

@@ -18,15 +18,15 @@ use crate::io::input::{Limits, read_source};
 use crate::io::lock::Lock;
 use crate::io::trees::{self, Mode, Outcome};
 use crate::io::{WorldError, compare};
-use crate::ops::repository::signed::{self, Unverified, Verifier};
-use crate::ops::repository::{
-    self, Added, Assets, CONFIGURATION_FILE, Destination, Implied, Manifest, Mirrored, Placement,
-    Stated, bundle, site,
-};
 use windlass_capi::contract::parse_semantic;
 use windlass_report::Sources;
 use windlass_report::levels::Verdict;
 use windlass_report::text::{plural, visible};
+use windlass_repository::signed::{self, Unverified, Verifier};
+use windlass_repository::{
+    self as repository, Added, Assets, CONFIGURATION_FILE, Destination, Implied, Manifest,
+    Mirrored, Placement, Stated, bundle, site,
+};
 use windlass_shell as shell;
 use windlass_source::Source;
 use windlass_source::budget::Budget;

@@ -10,8 +10,8 @@ use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::io::input::Limits;
 use crate::io::trees;
-use crate::ops::repository::{self, Listed};
 use windlass_report::Sources;
+use windlass_repository::{self as repository, Listed};
 use windlass_source::diag::Report;
 
 pub(in crate::cli) const LIST: Verb = Verb {

@@ -27,9 +27,9 @@ use semver::Version;
 
 use super::context::To;
 use super::{Context, Exit};
-use crate::ops::release_build;
-use crate::ops::repository::{CONFIGURATION_FILE, site};
+use windlass_release::commands::release_build;
 use windlass_report::Sources;
+use windlass_repository::{CONFIGURATION_FILE, site};
 use windlass_source::Source;
 use windlass_source::budget::Budget;
 use windlass_source::diag::Report;

@@ -9,7 +9,7 @@ use crate::io::network::Bounds;
 use crate::io::registry::{
     Access, Endpoint, Found, Registry, RegistryFault, credentials_for, is_loopback,
 };
-use crate::ops::repository::push::{Reference, reference};
+use windlass_repository::push::{Reference, reference};
 
 /// Where an artifact is.
 #[derive(Args)]

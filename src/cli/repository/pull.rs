@@ -13,11 +13,11 @@ use crate::cli::{Context, Exit, Failure};
 use crate::io::input::Limits;
 use crate::io::registry::Access;
 use crate::io::trees;
-use crate::ops::repository::pull::{
+use windlass_report::text::plural;
+use windlass_repository::pull::{
     Contents, keep, of_layout, opened, version, with_clusterctls_names,
 };
-use crate::ops::repository::push::{MOST_MANIFEST, Reference, Store};
-use windlass_report::text::plural;
+use windlass_repository::push::{MOST_MANIFEST, Reference, Store};
 use windlass_source::diag::{Diagnostic, Report};
 use windlass_source::tree::Tree;
 

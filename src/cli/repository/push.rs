@@ -14,7 +14,7 @@ use crate::io::input::Limits;
 use crate::io::lock::Lock;
 use crate::io::registry::Access;
 use crate::io::trees::{self, Mode, Outcome};
-use crate::ops::repository::push::{
+use windlass_repository::push::{
     Beside, MANIFEST_TYPE, MOST_MANIFEST, Packed, Store, beside, pack,
 };
 use windlass_shell as shell;

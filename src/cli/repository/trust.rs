@@ -7,7 +7,7 @@ use clap::Args;
 use crate::cli::{Context, Failure};
 use crate::io::files;
 use crate::io::input::Limits;
-use crate::ops::repository::signed::Verifier;
+use windlass_repository::signed::Verifier;
 
 /// Who must have signed.
 #[derive(Args)]
@@ -61,8 +61,8 @@ impl TrustFlags {
     /// A check that the user requires is never skipped.
     #[cfg(not(feature = "signatures"))]
     fn required(&self) -> Result<Box<dyn Verifier>, Failure> {
-        use crate::ops::repository::signed::cosign_command;
         use windlass_release::emit::checksums::CHECKSUMS_FILE;
+        use windlass_repository::signed::cosign_command;
 
         let mut signer = Vec::new();
         let key = self.key.first();
@@ -102,7 +102,7 @@ mod verified {
     use crate::cli::Failure;
     use crate::io::input::read_source;
     use crate::io::signature::{Key, Trust};
-    use crate::ops::repository::signed::Verifier;
+    use windlass_repository::signed::Verifier;
 
     impl TrustFlags {
         /// The verifier that the flags require.

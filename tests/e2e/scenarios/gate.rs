@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use examples::{COMPONENTS, Example, documents, examples_of, release};
 use serde_json::{Value, json};
-use windlass::ops::rules;
+use windlass::rules;
 use windlass_source::diag::{Rule, Severity};
 
 use crate::harness::clusterctl::Clusterctl;

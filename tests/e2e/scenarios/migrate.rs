@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use corpus::{has_patched_argument, referred, rendered, substituted, text_of};
 use serde_json::{Value, json};
-use windlass::ops::migrate::{self, Wanted};
 use windlass_capi::api::names::Version;
+use windlass_checks::commands::migrate::{self, Wanted};
 use windlass_go_yaml::yaml;
 use windlass_source::Source;
 use windlass_source::budget::Budget;

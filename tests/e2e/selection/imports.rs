@@ -7,19 +7,22 @@ use std::collections::{BTreeMap, BTreeSet};
 /// directly below `src`, because what a module below them implements for a type is imported with the
 /// type.
 const SPLIT: &[&str] = &[
+    "crates/checks/src/commands",
+    "crates/debugging/src/commands",
+    "crates/release/src/commands",
     "crates/bootstrap/src",
     "crates/capi/src",
+    "crates/checks/src",
     "crates/debugging/src",
     "crates/release/src",
     "src/cli",
-    "src/ops",
     "src/io",
     "tests/e2e/harness",
     "tests/e2e/scenarios",
 ];
 
 /// Tables with a row for each command, rule or scenario: who uses a table does not use all rows.
-const TABLES: &[&str] = &["src/cli/verbs", "src/ops/rules", "tests/e2e/scenarios/mod"];
+const TABLES: &[&str] = &["src/cli/verbs", "src/rules", "tests/e2e/scenarios/mod"];
 
 /// Units of source, and what each imports.
 pub(crate) struct Imports {
@@ -218,12 +221,12 @@ fn items(group: &str) -> Vec<String> {
 }
 
 /// The unit that a path names: the longest beginning that is one. An item of a folder of units
-/// is in its `mod.rs`.
+/// is in its `mod.rs`, one of a crate in its `lib.rs`.
 fn longest(names: &[String], units: &BTreeSet<String>) -> Option<String> {
     (1..=names.len())
         .rev()
         .map(|count| names[..count].join("/"))
-        .flat_map(|one| [format!("{one}/mod"), one])
+        .flat_map(|one| [format!("{one}/mod"), format!("{one}/lib"), one])
         .find(|one| units.contains(one))
 }
 

@@ -31,7 +31,7 @@ const INSTALLED: &[&str] = &["manager", "releases", "examples/kubeadm-configs"];
 const PROVIDER: &[&str] = &["provider.yaml", "metadata.yaml", "templates"];
 /// `windlass render`, where its output is only what a machine's data is compared with: its engine is
 /// the manager's too, and the rest of what it imports is exercised by `render`.
-const EXPECTED_DATA: &[&str] = &["src/cli/render.rs", "src/ops/render/"];
+const EXPECTED_DATA: &[&str] = &["src/cli/render.rs", "crates/debugging/src/commands/render/"];
 /// A control plane.
 const API_SERVER: &[&str] = &["etcd-v3.6.5", "kubernetes-v1.34.4", "kwok-v0.7.0"];
 /// A management cluster with Cluster API.
@@ -71,7 +71,11 @@ const FOUNDATIONS: &[&str] = &[
     "Cargo.toml",
     "crates/bootstrap/src/lib.rs",
     "crates/capi/src/lib.rs",
+    "crates/checks/src/commands/mod.rs",
+    "crates/checks/src/lib.rs",
+    "crates/debugging/src/commands/mod.rs",
     "crates/debugging/src/lib.rs",
+    "crates/release/src/commands/mod.rs",
     "crates/release/src/lib.rs",
     "src/lib.rs",
     "src/main.rs",
@@ -120,8 +124,8 @@ pub(crate) const HARMLESS: &[&str] = &[
     "src/cli/vars.rs",
     "src/cli/why.rs",
     "src/editor/",
-    "src/ops/release_findings.rs",
-    "src/ops/vars.rs",
+    "src/release_findings.rs",
+    "crates/checks/src/commands/vars.rs",
     "src/io/messages.rs",
     "src/io/neighbours.rs",
     "tests/cases/",

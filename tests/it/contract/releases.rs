@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use semver::Version;
 use serde_json::{Value, json};
-use windlass::ops::repository::{self, Destination};
-use windlass_release::provider::parse;
+use windlass_provider::parse;
+use windlass_repository::{self as repository, Destination};
 use windlass_source::Source;
 use windlass_source::budget::Budget;
 

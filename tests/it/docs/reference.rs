@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use windlass::cli::{reference, schema};
-use windlass::ops::settings::{KEYS, WAIVER_KEYS, role_words};
 use windlass_bootstrap::render::write::ignition::gaps::{GAPS, Gap, Outcome};
+use windlass_checks::settings::{KEYS, WAIVER_KEYS, role_words};
 use windlass_source::diag::Rule;
 
 use crate::support::{files_below, golden, root};
@@ -33,7 +33,7 @@ fn golden_between(path: &str, subject: &str, lines: &str) {
 
 #[test]
 fn rule_table_lists_every_rule() {
-    let rows: String = windlass::ops::rules::all()
+    let rows: String = windlass::rules::all()
         .iter()
         .map(|rule| {
             let Rule {
@@ -77,15 +77,15 @@ fn assert_no_other_files(folder: &str, known: impl IntoIterator<Item = String>) 
 #[test]
 fn pages_of_rules_are_committed() {
     let folder = format!("{SRC}/reference/rules");
-    for rule in windlass::ops::rules::all() {
+    for rule in windlass::rules::all() {
         golden(
             &format!("{folder}/{}.md", rule.id),
-            &windlass::ops::rules::page(rule),
+            &windlass::rules::page(rule),
         );
     }
     assert_no_other_files(
         &folder,
-        windlass::ops::rules::all()
+        windlass::rules::all()
             .iter()
             .map(|rule| format!("{}.md", rule.id)),
     );
@@ -123,7 +123,7 @@ fn table_of_contents_has_the_reference() {
             )
         })
         .collect();
-    let rules: String = windlass::ops::rules::all()
+    let rules: String = windlass::rules::all()
         .iter()
         .map(|rule| format!("  - [{0}](reference/rules/{0}.md)\n", rule.id))
         .collect();

@@ -14,8 +14,8 @@ mod valid;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use windlass::ops::migrate::{self, Family, Wanted};
 use windlass_capi::api::names::Version;
+use windlass_checks::commands::migrate::{self, Family, Wanted};
 use windlass_source::Source;
 use windlass_source::diag::Diagnostic;
 

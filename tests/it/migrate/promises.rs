@@ -1,7 +1,7 @@
 //! What is promised of single texts.
 
 use serde_json::json;
-use windlass::ops::migrate::Family;
+use windlass_checks::commands::migrate::Family;
 
 use super::{NEW, OLD, family, migrated, migrated_beside, told};
 use crate::support::documents;

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use serde_json::Value;
-use windlass::ops::migrate::Wanted;
 use windlass_capi::api::time::GoDuration;
+use windlass_checks::commands::migrate::Wanted;
 use windlass_schema::Schema;
 use windlass_source::budget::Budget;
 use windlass_source::diag::Severity;

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
-use windlass::ops::{migrate, validate};
 use windlass_bootstrap::render::Request;
 use windlass_capi::api::names::{Kind, Version};
 use windlass_capi::api::{control_plane, openapi};
+use windlass_checks::commands::migrate;
+use windlass_checks::commands::validate;
 use windlass_objects::Pool;
 use windlass_schema::Schema;
 use windlass_source::Source;

@@ -1,8 +1,8 @@
 //! Documents with a secret, padded to any size, and the reports of `validate` about them.
 //! The fuzz target `padded` includes this file.
 
-use windlass::ops::validate;
 use windlass_bootstrap::render::{Pool, Request};
+use windlass_checks::commands::validate;
 use windlass_report::text::Style;
 use windlass_report::{Sources, github, json, junit, sarif, text, without_secrets};
 use windlass_source::Source;

@@ -4,12 +4,12 @@
 use std::path::Path;
 
 use serde_json::Value;
-use windlass::ops::render::{Selection, run, with_topologies};
-use windlass::ops::topology;
 use windlass_bootstrap::render::Request;
+use windlass_debugging::commands::render::{Selection, run, with_topologies};
 use windlass_objects::Pool;
 use windlass_source::Source;
 use windlass_source::budget::Budget;
+use windlass_topology::commands::topology;
 
 use super::render_text;
 use crate::support::{root, vectors, windlass};
@@ -77,7 +77,7 @@ fn machines(text: &str) -> Vec<[String; 4]> {
     assert!(!report.has_errors(), "{report:?}");
     let (pool, topologies) = with_topologies(pool, true, &Budget::default());
     let rendering = run(&pool, &topologies, &Request::default(), &Selection::All);
-    let row = |machine: &windlass::ops::render::Machine<'_>| {
+    let row = |machine: &windlass_debugging::commands::render::Machine<'_>| {
         let (version, data) = match &machine.rendered {
             Some(rendered) => (
                 rendered.kubernetes_version.clone(),

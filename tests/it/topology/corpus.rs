@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use classes::Use;
-use windlass::ops::topology;
 use windlass_objects::Pool;
 use windlass_source::Source;
 use windlass_source::budget::Budget;
 use windlass_source::diag::{Diagnostic, Severity};
+use windlass_topology::commands::topology;
 
 use crate::support::{files_below, shared};
 

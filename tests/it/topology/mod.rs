@@ -9,11 +9,11 @@ mod text;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use windlass::ops::topology::{self, PlannedObject};
 use windlass_objects::Pool;
 use windlass_source::Source;
 use windlass_source::budget::Budget;
 use windlass_source::diag::{Diagnostic, Severity};
+use windlass_topology::commands::topology::{self, PlannedObject};
 use windlass_topology::{Options, plan};
 
 use crate::support::{root, vectors, windlass};

@@ -154,7 +154,9 @@ impl<'c, 'w> Repository<'c, 'w> {
 /// What `clusterctl init` reads of a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
+    /// The version, as clusterctl names it (`v1.2.3`).
     pub version: String,
+    /// The files, by their names.
     pub files: Vec<(String, Vec<u8>)>,
 }
 
@@ -247,4 +249,16 @@ fn url_of(provider: &Provider) -> Result<Url, Rejection> {
             go::quote(scheme)
         ))),
     }
+}
+
+/// The version that the folder of a local repository is called by: `bootstrap-windlass/v0.2.0`.
+pub fn version_of_folder(folder: &str) -> Option<semver::Version> {
+    parse_semantic(
+        folder
+            .trim_end_matches('/')
+            .rsplit('/')
+            .next()?
+            .strip_prefix('v')?,
+    )
+    .ok()
 }

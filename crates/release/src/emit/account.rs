@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use super::names::Names;
-use crate::provider::Declared;
 use windlass_lint::components::roles::LINK_MISSING;
 use windlass_objects::references::references;
 use windlass_objects::{Object, pods};
+use windlass_provider::Declared;
 use windlass_source::diag::{Diagnostic, FieldPath, Report, Segment, rules};
 
 rules! {

@@ -1,8 +1,8 @@
 //! `crdMetadata` of provider.yaml: labels and annotations of CRDs beyond those of the contracts.
 
-use crate::provider::Declared;
 use windlass_lint::definitions::{CRD_GROUP, CRD_KIND};
 use windlass_objects::Object;
+use windlass_provider::Declared;
 use windlass_source::diag::{Diagnostic, FieldPath, Report, rules};
 use windlass_source::nearest::nearest;
 

@@ -5,10 +5,10 @@
 use serde_json::Value;
 
 use super::rbac::Kind;
-use crate::provider::{CrdMetadata, Provider};
 use windlass_capi::contract::{ApiVersion, KindFacts, ProviderType, Role, Roles, book, labels};
 use windlass_lint::definitions::{CRD_GROUP, CRD_KIND};
 use windlass_objects::{Misfit, Object, fields};
+use windlass_provider::{CrdMetadata, Provider};
 use windlass_source::diag::{Diagnostic, FieldPath, Place, Quoted, Report, rules};
 
 rules! {

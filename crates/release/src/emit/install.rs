@@ -2,11 +2,11 @@
 //! variables at their defaults, for those who install without clusterctl (kubectl, Argo CD, Flux).
 
 use super::judged::Built;
-use crate::provider::Declared;
 use windlass_capi::contract::book;
 use windlass_clusterctl::{ReadBefore, installed};
 use windlass_envsubst as envsubst;
 use windlass_lint::{self as lint, provider_of};
+use windlass_provider::Declared;
 use windlass_source::budget::Budget;
 use windlass_source::diag::{Diagnostic, FieldPath, Report, rules};
 

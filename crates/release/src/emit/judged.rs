@@ -4,11 +4,11 @@
 use semver::Version;
 
 use super::account;
-use crate::provider::{Declared, Inputs};
 use windlass_lint::duplicates::OBJECT_DUPLICATED;
 use windlass_lint::metadata::MetadataFile;
 use windlass_lint::{self as lint, Audience, Wishes, provider_of};
 use windlass_objects::Anchor;
+use windlass_provider::{Declared, Inputs};
 use windlass_source::Source;
 use windlass_source::budget::Budget;
 use windlass_source::diag::{Diagnostic, FieldPath, Place, Report, Segment};

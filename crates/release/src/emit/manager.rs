@@ -4,8 +4,8 @@
 use serde_json::{Map, Value, json};
 
 use super::names::Names;
-use crate::provider::{EnvVar, Manager, ManagerPorts, Object, ObjectMetadata};
 use windlass_capi::contract::{MANAGER_CONTAINER, labels, manager as face};
+use windlass_provider::{EnvVar, Manager, ManagerPorts, Object, ObjectMetadata};
 
 const SELECTOR: &str = "controller-manager";
 const CERTIFICATE_VOLUME: &str = "cert";

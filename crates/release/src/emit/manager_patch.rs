@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use crate::provider::{Declared, Manager, Object};
 use windlass_objects::strategic_merge;
+use windlass_provider::{Declared, Manager, Object};
 use windlass_source::diag::{Diagnostic, FieldPath, Report, rules};
 
 rules! {

@@ -1,7 +1,7 @@
 //! The names of what a release holds, all from the namespace, the name prefix and the name suffix
 //! of its `provider.yaml`.
 
-use crate::provider::Provider;
+use windlass_provider::Provider;
 
 /// Names that several objects share. Namespaced objects begin with the name prefix, and all end
 /// with the suffix. Cluster-wide roles begin with the namespace, because `clusterctl delete` takes

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 
 use super::manager_patch::PATCH_REJECTED;
 use super::names::Names;
-use crate::provider::{Declared, Inputs, ObjectPatch, Target};
 use windlass_go_yaml::yaml;
 use windlass_objects::{Object, json_patch, kustomize_merge};
+use windlass_provider::{Declared, Inputs, ObjectPatch, Target};
 use windlass_source::Source;
 use windlass_source::budget::Exceeded;
 use windlass_source::diag::{Diagnostic, FieldPath, Place, Quoted, Report, rules};
@@ -433,7 +433,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::provider;
+    use windlass_provider as provider;
     use windlass_source::budget::Budget;
 
     /// A provider with these patches, and no files.

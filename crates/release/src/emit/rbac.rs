@@ -5,10 +5,10 @@
 use serde_json::{Value, json};
 
 use super::names::{DEFAULT_SERVICE_ACCOUNT, Names};
-use crate::provider::PolicyRule;
 use windlass_capi::contract::rights::Right;
 use windlass_capi::contract::{AGGREGATED_VERBS, ProviderType, SPONSORED_GROUPS, labels};
 use windlass_objects::fields;
+use windlass_provider::PolicyRule;
 
 /// A kind of the provider, as its CRD names it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use windlass::ops::validate::{self, Judged};
 use windlass_bootstrap::render::{FeatureGates, Pool, Profile, Request};
+use windlass_checks::commands::validate::{self, Judged};
 use windlass_source::Source;
 
 use crate::harness::runner::Context;

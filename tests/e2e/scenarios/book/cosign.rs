@@ -1,7 +1,7 @@
 //! What cosign signs is laid in, and nothing else is; cosign takes what our scripts and the book
 //! have it do.
 
-use windlass::ops::repository::signed::cosign_command;
+use windlass_repository::signed::cosign_command;
 
 use super::Site;
 use super::console;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
-use windlass::ops::release_build::{self, Order, version};
+use windlass_provider::{self as provider, Inputs, Matched};
+use windlass_release::commands::release_build::{self, Order, version};
 use windlass_release::emit::release::Release;
-use windlass_release::provider::{self, Inputs, Matched};
 use windlass_source::Source;
 use windlass_source::budget::Budget;
 

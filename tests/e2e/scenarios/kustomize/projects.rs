@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use windlass::ops::init::{self, Form, Given};
-use windlass::ops::release_build::{self, Order, version};
-use windlass_release::provider::{self, Inputs, Matched};
+use windlass_provider::{self as provider, Inputs, Matched};
+use windlass_release::commands::init::{self, Form, Given};
+use windlass_release::commands::release_build::{self, Order, version};
 use windlass_source::Source;
 use windlass_source::budget::Budget;
 use windlass_source::tree::Tree;

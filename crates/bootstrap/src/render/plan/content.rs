@@ -30,7 +30,7 @@ rules! {
     /// content declared as a template does not parse or fails
     pub TEMPLATE_REJECTED = error("config-template-rejected");
     /// content declared as a template uses something that the renderer does not support
-    pub(crate) NOT_RENDERED = error("config-field-not-rendered");
+    pub NOT_RENDERED = error("config-field-not-rendered");
     /// the bootstrap data exceeds its size limit
     pub TOO_LARGE = error("bootstrap-data-too-large");
     /// the software on the node does not accept the form of a password

@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use crate::provider::{Declared, Manager};
 use windlass_capi::contract::{Image, MANAGER_CONTAINER, without_tag};
 use windlass_lint::containers;
 use windlass_objects::{Object, pods};
+use windlass_provider::{Declared, Manager};
 use windlass_source::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, rules};
 
 rules! {

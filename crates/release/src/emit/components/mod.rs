@@ -13,12 +13,12 @@ use super::names::Names;
 use super::patches::Patches;
 use super::rbac::{self, Kind};
 use super::{account, crd_metadata, crds, kustomization, manager, manager_patch, stamp, webhooks};
-use crate::provider::{BuiltinWord, Declared, Inputs, Manager, PolicyRule};
 use windlass_capi::contract::rights::{RIGHTS, RIGHTS_AT_HOME};
 use windlass_capi::contract::{ProviderType, labels};
 use windlass_lint::definitions::{CRD_GROUP, CRD_KIND};
 use windlass_objects::references::references;
 use windlass_objects::{self as objects, Object, fields};
+use windlass_provider::{BuiltinWord, Declared, Inputs, Manager, PolicyRule};
 use windlass_source::Source;
 use windlass_source::diag::{Diagnostic, FieldPath, Report, rules};
 

@@ -8,12 +8,12 @@ use serde_json::{Map, Value, json};
 
 use super::definitions;
 use super::names::Names;
-use crate::provider::{Action, Declared, Inputs, Kustomization, ObjectPatch, Patch};
 use windlass_capi::contract::{Image, labels};
 use windlass_go_yaml::goyaml;
 use windlass_lint::definitions::{CRD_GROUP, CRD_KIND};
 use windlass_objects::strategic_merge::DIRECTIVE;
 use windlass_objects::{Object, fields};
+use windlass_provider::{Action, Declared, Inputs, Kustomization, ObjectPatch, Patch};
 use windlass_source::budget::Exceeded;
 use windlass_source::diag::{Diagnostic, FieldPath, Place, Report, Segment, rules};
 use windlass_source::glob::plain;

@@ -1,7 +1,7 @@
 //! What counts as a default of Kubernetes, and patches that are written.
 
 use super::*;
-use crate::provider;
+use windlass_provider as provider;
 use windlass_source::Source;
 use windlass_source::budget::Budget;
 

@@ -12,8 +12,8 @@ use sha2::{Digest, Sha256};
 
 use self::part::Part;
 use super::checksums::{CHECKSUMS_FILE, Summed};
-use crate::provider::About;
 use windlass_capi::contract::Image;
+use windlass_provider::About;
 use windlass_source::hex::hex;
 
 /// The name of the file in a release.

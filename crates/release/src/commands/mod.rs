@@ -1,0 +1,12 @@
+//! `init`, `generate` and `release …`: values in, values and a report out.
+
+pub mod generate;
+pub mod init;
+pub mod release_build;
+pub mod release_bump;
+pub mod release_changes;
+pub mod release_check;
+pub mod release_compare;
+pub mod release_diff;
+pub mod release_image;
+pub mod release_provenance;

@@ -1,0 +1,3 @@
+//! `topology plan`.
+
+pub mod topology;
