@@ -176,6 +176,12 @@ fn unknown_command(
             Exit::Findings,
         );
     }
+    if let Some((flag, command)) = flag_before_command(verbs, arguments, word) {
+        return Request::Fail(Failure::usage(
+            format!("`{flag}` is before the command `{command}`"),
+            format!("write it behind: `{program} {command} … {flag} …`"),
+        ));
+    }
     let suggestions = similar_commands(verbs, word);
     if are_ours(verbs, &suggestions) {
         return Request::Fail(Failure::usage(
@@ -200,6 +206,20 @@ fn unknown_command(
         without_credentials(word)
     );
     reject(stderr, Exit::Findings)
+}
+
+/// The flag whose value was taken for a command, and the command behind it, if it is one of ours.
+fn flag_before_command<'a>(
+    verbs: &'static [Verb],
+    arguments: &'a [String],
+    word: &str,
+) -> Option<(&'a str, &'a str)> {
+    let at = arguments.iter().position(|argument| argument == word)?;
+    let flag = arguments.get(at.checked_sub(1)?)?;
+    let command = arguments.get(at + 1)?;
+    let mut named = verbs.iter().filter(|verb| verb.words[0] == command);
+    let is_ours = named.next()?.manner == Manner::Ours;
+    (is_ours && flag.starts_with('-') && !flag.contains('=')).then_some((flag, command))
 }
 
 /// Whether there are similar commands, and none of them is one of clusterctl's.

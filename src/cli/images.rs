@@ -19,7 +19,7 @@ use windlass_debugging::commands::render::{self, Selection};
 use windlass_report::Sources;
 use windlass_report::levels::Levels;
 use windlass_report::text::plural;
-use windlass_source::diag::{Report, Setting};
+use windlass_source::diag::{Diagnostic, Report, Setting};
 use windlass_topology::commands::topology;
 
 pub(super) const VERB: Verb = Verb {
@@ -123,10 +123,16 @@ pub(super) fn listed(
     let known = Known {
         has_version: request.kubernetes_version.is_some()
             || !documents.origins.stands_in(Setting::KubernetesVersion),
+        is_version_of_flag: request.kubernetes_version.is_some(),
         is_unset: &|name| documents.origins.is_unset(name),
     };
     let images = images::run(&rendering, &known, &request.budget);
-    report.extend(images.report.clone());
+    let with_flag = |finding: Diagnostic| match finding.place.file {
+        None => finding.note("the version is that of `--kubernetes-version`"),
+        Some(_) => finding,
+    };
+    let found = images.report.clone().into_findings();
+    report.extend(found.into_iter().map(with_flag).collect::<Report>());
     let report = documents.settle_for(
         &mut rendering,
         report,
@@ -148,7 +154,15 @@ impl Run for Arguments {
             report,
             sources,
         } = listed(&self.files, flags, &levels, context)?;
-        let verdict = levels.judge(report);
+        let (absent, report): (Vec<_>, Vec<_>) = report
+            .into_findings()
+            .into_iter()
+            .partition(|finding| finding.rule == &render::NO_CONFIG);
+        if !absent.is_empty() {
+            context
+                .talk("note: the input holds no machine that is rendered, so no image is listed");
+        }
+        let verdict = levels.judge(report.into_iter().collect());
         match self.format {
             ImagesFormat::Json => {
                 let names = images.names().into_iter().map(str::to_owned).collect();

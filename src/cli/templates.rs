@@ -125,10 +125,16 @@ impl TemplateFlags {
         if self.var.is_empty() {
             return;
         }
-        let parsed = sources
+        let parsed: Result<Vec<_>, _> = sources
             .iter()
-            .filter_map(|source| envsubst::parse(source.text()).ok());
+            .map(|source| envsubst::parse(source.text()))
+            .collect();
+        // The variables of a template that is rejected are unknown.
+        let Ok(parsed) = parsed else {
+            return;
+        };
         let known: BTreeSet<String> = parsed
+            .iter()
             .flat_map(|template| template.variables().into_keys())
             .collect();
         let names = self.var.iter().filter_map(|given| given.split_once('='));

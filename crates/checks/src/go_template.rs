@@ -35,11 +35,18 @@ pub(crate) fn renderer(text: &str) -> Option<(Renderer, Range<usize>)> {
         return None;
     }
     let mut of_go = None;
+    // The key whose list the lines are items of.
+    let mut list = "";
     for (start, line) in lines_outside_of_blocks(text) {
+        let is_item = line.trim_start().starts_with("- ");
+        if !is_item {
+            list = line.trim().strip_suffix(':').unwrap_or_default();
+        }
+        let is_command = is_item && list.ends_with("ommands");
         for (at, _) in line.match_indices("{{") {
             let inside = line[at + 2..].split("}}").next().unwrap_or_default();
             let range = start + at..start + at + 2 + inside.len();
-            if is_of_helm(inside) && !is_for_the_node(&line[..at]) {
+            if is_of_helm(inside) && !is_for_the_node(&line[..at], is_command) {
                 return Some((Renderer::Helm, range));
             }
             if of_go.is_none() && is_of_go(&line[..at], inside) {
@@ -59,9 +66,9 @@ pub(crate) fn first_action(text: &str) -> Option<Range<usize>> {
 }
 
 /// Whether an action is in the quoted text of a file or a command, which the node may render.
-fn is_for_the_node(before: &str) -> bool {
+fn is_for_the_node(before: &str, is_command: bool) -> bool {
     let is_quoted = before.matches('"').count() % 2 == 1 || before.matches('\'').count() % 2 == 1;
-    is_quoted && (before.contains("content:") || before.contains("ommands:"))
+    is_quoted && (is_command || before.contains("content:") || before.contains("ommands:"))
 }
 
 fn is_of_helm(inside: &str) -> bool {
@@ -166,6 +173,11 @@ mod tests {
                 "{{- include \"x.labels\" . | nindent 2 ",
             ),
             ("a: |\n  b\n{{- with .Values.c }}\n", "{{- with .Values.c "),
+            ("args:\n- \"{{ .Values.d }}\"\n", "{{ .Values.d "),
+            (
+                "bootCommands:\n- a\nargs:\n- '{{ .Values.e }}'\n",
+                "{{ .Values.e ",
+            ),
             (
                 "- args:\n  - |\n    x\n  - {{ .Chart.Name }}\n",
                 "{{ .Chart.Name ",
@@ -199,6 +211,7 @@ mod tests {
             "content: >-\n  {{- include \"a\" . }}\n",
             "- valueFrom:\n    template: |\n      - name: {{ .builtin.cluster.name }}\n",
             "template: \"{{ .etcdImageTag }}\"\n",
+            "preKubeadmCommands:\n- echo a\n- \"echo {{ .Values.x }}\"\n",
             "enabledIf: \"{{ if .x }}true{{ end }}\"\n",
             "# {{ .Values.x }}\na: b\n",
             "a: {{ x.Values.b }}\n",

@@ -323,6 +323,10 @@ pub fn unknown_finding(
         format!("unknown field `{}`", Quoted(&key.path)),
     )
     .at(key);
+    let finding = match invisible(&last_name(&field.path)) {
+        Some(note) => finding.note(note),
+        None => finding,
+    };
     match &field.suggestion {
         Some(name) => finding
             .label(format!("did you mean `{name}`?"))
@@ -342,6 +346,21 @@ pub fn unknown_finding(
             finding.help(help)
         }
     }
+}
+
+/// A note about a space in a name that is not the ordinary one: YAML takes it for a letter.
+fn invisible(name: &str) -> Option<String> {
+    let space = name
+        .chars()
+        .find(|c| *c != ' ' && c.is_whitespace() || ('\u{200b}'..='\u{200d}').contains(c))?;
+    let called = match space {
+        '\u{a0}' => " (a no-break space)",
+        _ => "",
+    };
+    Some(format!(
+        "the name contains U+{:04X}{called}, which YAML takes for a letter",
+        u32::from(space)
+    ))
 }
 
 fn violation_finding(

@@ -29,6 +29,8 @@ pub enum ViolationKind {
     TooLong,
     /// A list or map with too many entries.
     TooMany,
+    /// A fault of the API server itself.
+    Internal,
 }
 
 impl ViolationKind {
@@ -43,6 +45,7 @@ impl ViolationKind {
             ViolationKind::Forbidden => "FieldValueForbidden",
             ViolationKind::TooLong => "FieldValueTooLong",
             ViolationKind::TooMany => "FieldValueTooMany",
+            ViolationKind::Internal => "InternalError",
         }
     }
 
@@ -56,6 +59,7 @@ impl ViolationKind {
             ViolationKind::Forbidden => "Forbidden",
             ViolationKind::TooLong => "Too long",
             ViolationKind::TooMany => "Too many",
+            ViolationKind::Internal => "Internal error",
         }
     }
 

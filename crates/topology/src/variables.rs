@@ -298,6 +298,7 @@ fn worded(field: &str, kind: ViolationKind, raw: &str, detail: &str) -> String {
         ViolationKind::NotSupported => "Unsupported value",
         ViolationKind::Duplicate => "Duplicate value",
         ViolationKind::TooMany => "Too many",
+        ViolationKind::Internal => "Internal error",
         ViolationKind::Invalid | ViolationKind::TypeInvalid => "Invalid value",
     };
     joined(&[field, title, raw, detail])

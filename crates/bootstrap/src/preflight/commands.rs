@@ -37,17 +37,17 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
 
 /// The script that a list of commands becomes.
 fn of_list(subject: &Subject<'_>, list: &str) -> Vec<Diagnostic> {
-    let commands: Vec<&str> = fields::items(subject.spec, &[list])
+    let commands: Vec<(usize, &str)> = fields::items(subject.spec, &[list])
         .iter()
-        .filter_map(Value::as_str)
+        .enumerate()
+        .filter_map(|(index, command)| Some((index, command.as_str()?)))
         .collect();
     let text = commands
         .iter()
-        .map(|command| format!("{command}\n"))
+        .map(|(_, command)| format!("{command}\n"))
         .collect::<String>();
     let lines: Vec<(usize, u32)> = commands
-        .iter()
-        .enumerate()
+        .into_iter()
         .flat_map(|(index, command)| (1..=line_count(command)).map(move |line| (index, line)))
         .collect();
     let path = subject.spec_path.field(list);

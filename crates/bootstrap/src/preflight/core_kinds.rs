@@ -68,7 +68,7 @@ pub fn check(object: &Object, request: &Request) -> Vec<Diagnostic> {
     let Some(schema) = schema else {
         return vec![version_unknown(object, &request.profile)];
     };
-    let written = as_admitted(object);
+    let written = as_admitted(object, schema);
     let at = |path: &FieldPath, part| {
         if part == Part::Key {
             object.key_place(path)
@@ -140,22 +140,41 @@ fn partial(object: &Object, missing: &[Diagnostic]) -> Diagnostic {
 
 /// The object as the schema sees it: without what is null, and with what the defaulting webhook
 /// fills in.
-fn as_admitted(object: &Object) -> Value {
+fn as_admitted(object: &Object, schema: &Schema) -> Value {
     let mut written = object.clone();
     written.drop_nulls();
     match object.version() {
-        "v1beta1" => core::required(written.value()),
+        "v1beta1" if is_written_anew(written.value(), schema) => core::required(written.value()),
+        "v1beta1" => written.value().clone(),
         _ => core::defaulted(written.value()),
     }
 }
 
-/// What the webhooks reject; they work on v1beta2.
-fn rejected_by_webhook(object: &Object, written: &Value, request: &Request) -> Vec<Diagnostic> {
+/// Whether the defaulting webhook changes an object of v1beta1, so that the API server converts it
+/// back.
+fn is_written_anew(object: &Value, schema: &Schema) -> bool {
+    let mut completed = object.clone();
+    schema.apply_defaults(&mut completed);
+    // Conversion here completes the type of a strategy, as the webhook does there.
+    let strategy = completed.pointer("/spec/strategy/type");
+    let lacks_type = completed["kind"] == "MachineDeployment"
+        && strategy.and_then(Value::as_str).unwrap_or_default() == "";
+    lacks_type
+        || to_v1beta2(&completed)
+            .is_none_or(|stored| !stored.faults.is_empty() || core::is_defaulted(&stored.value))
+}
+
+fn to_v1beta2(object: &Value) -> Option<Conversion> {
     let context = ConversionContext {
         version_of: &|_, _| None,
         keeps_incomplete: true,
     };
-    let conversion = convert_object(written, Version::V1Beta2, &context).unwrap_or_default();
+    convert_object(object, Version::V1Beta2, &context)
+}
+
+/// What the webhooks reject; they work on v1beta2.
+fn rejected_by_webhook(object: &Object, written: &Value, request: &Request) -> Vec<Diagnostic> {
+    let conversion = to_v1beta2(written).unwrap_or_default();
     let not_convertible = not_convertible(object, &conversion);
     if !not_convertible.is_empty() {
         return not_convertible;

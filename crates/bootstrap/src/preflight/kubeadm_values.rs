@@ -7,7 +7,8 @@ use std::net::IpAddr;
 use serde_json::Value;
 
 use super::Subject;
-use windlass_objects::fields;
+use windlass_capi::contract::{Image, ImageFault};
+use windlass_objects::{Object, fields};
 use windlass_schema::name::subdomain_errors;
 use windlass_source::diag::{Diagnostic, FieldPath, Quoted, rules};
 use windlass_source::nearest::nearest;
@@ -34,6 +35,8 @@ pub enum Form {
     HostPort,
     /// A name or address of a certificate.
     AltName,
+    /// What images have before their last `/`.
+    Repository,
     /// A phase of `kubeadm init`, such as `addon/kube-proxy`.
     InitPhase,
     /// A phase of `kubeadm join`, such as `preflight`.
@@ -41,10 +44,16 @@ pub enum Form {
 }
 
 /// The fields and what each must be; `[]` for the items of a list.
-const FIELDS: [(&str, Form); 19] = [
+const FIELDS: [(&str, Form); 22] = [
     ("clusterConfiguration.apiServer.certSANs[]", Form::AltName),
     ("clusterConfiguration.certificatesDir", Form::AbsolutePath),
     ("clusterConfiguration.controlPlaneEndpoint", Form::Endpoint),
+    ("clusterConfiguration.dns.imageRepository", Form::Repository),
+    (
+        "clusterConfiguration.etcd.local.imageRepository",
+        Form::Repository,
+    ),
+    ("clusterConfiguration.imageRepository", Form::Repository),
     (
         "clusterConfiguration.etcd.external.caFile",
         Form::AbsolutePath,
@@ -137,18 +146,31 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
     });
     let known = texts.filter(|(_, text, _)| !text.is_empty() && !is_made_on_node(subject, text));
     let faults = known.filter_map(|(path, text, form)| {
-        let (fault, help) = form.fault(text)?;
-        let finding = Diagnostic::of(
-            &VALUE_REJECTED,
-            format!(
-                "{path} is `{text}`, which kubeadm rejects: {fault}",
-                text = Quoted(text),
-                fault = Quoted(fault)
-            ),
-        );
-        Some(finding.at(subject.place(&path)).help(help))
+        Some(rejected(&path, text, form)?.at(subject.place(&path)))
     });
     faults.chain(ports(subject)).collect()
+}
+
+/// The finding about a text, without its place.
+fn rejected(path: &FieldPath, text: &str, form: Form) -> Option<Diagnostic> {
+    let (fault, help) = form.fault(text)?;
+    let finding = Diagnostic::of(
+        &VALUE_REJECTED,
+        format!(
+            "{path} is `{text}`, which kubeadm rejects: {fault}",
+            text = Quoted(text),
+            fault = Quoted(fault)
+        ),
+    );
+    Some(finding.help(help))
+}
+
+/// The finding about the repository of images at a field of an object, if it ends with `/`.
+pub fn rejected_repository(object: &Object, path: &FieldPath) -> Option<Diagnostic> {
+    let text = fields::at(object.value(), path.segments())?.as_str()?;
+    let is_repository = path.to_string().ends_with("mageRepository") && text.ends_with('/');
+    let finding = rejected(path, text, Form::Repository).filter(|_| is_repository)?;
+    Some(finding.at(object.place(path)))
 }
 
 /// Whether nobody knows here what kubeadm reads: jinja gives the value, or a command writes another
@@ -245,6 +267,10 @@ impl Form {
                 "it is neither an address nor a name of DNS",
                 "write a host or an address alone",
             ),
+            Form::Repository if !is_repository(text) => said(
+                "it is not a repository of images",
+                "write such as registry.k8s.io, without `/` at the end",
+            ),
             Form::InitPhase => unknown_phase(text, "init", &INIT_PHASES),
             Form::JoinPhase => unknown_phase(text, "join", &JOIN_PHASES),
             _ => None,
@@ -289,6 +315,12 @@ fn is_alternative_name(text: &str) -> bool {
     text.parse::<IpAddr>().is_ok() || subdomain_errors(name).is_empty()
 }
 
+/// `ValidateImageRepository` of kubeadm, which forms the name of an image.
+fn is_repository(text: &str) -> bool {
+    let image = Image::parse(&format!("{text}/name:tag"));
+    matches!(image, Ok(_) | Err(ImageFault::NotCanonical))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -331,6 +363,20 @@ mod tests {
         check(Form::Socket, "/run/x.sock", true);
         check(Form::Socket, "tcp://1.2.3.4:5", false);
         check(Form::AbsolutePath, "var/lib", false);
+        for text in ["registry.k8s.io", "a.b:5000/c/d", "localhost", "a"] {
+            check(Form::Repository, text, true);
+        }
+        // "invalid image repository format"
+        for text in [
+            "a.b/c/",
+            "a.b//c",
+            "https://a.b",
+            "a.b/C",
+            "a b",
+            "a.b/c:tag",
+        ] {
+            check(Form::Repository, text, false);
+        }
         check(Form::InitPhase, "addon/kube-proxy", true);
         check(Form::InitPhase, "addons", false);
         check(Form::NodeName, "Node_1", false);

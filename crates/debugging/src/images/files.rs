@@ -145,7 +145,8 @@ pub(super) fn texts(machine: &Machine<'_>, found: &mut Found) -> Vec<FileText> {
         texts.push(FileText {
             content: (is_written("content") && matches!(content, Cow::Borrowed(_)))
                 .then(|| origin.field("content")),
-            text: content.into_owned(),
+            // With CR LF a name of an image would end with the CR.
+            text: content.replace("\r\n", "\n"),
             ..name
         });
     }

@@ -80,7 +80,7 @@ pub fn version_unknown(place: Place, first: &str, others: usize) -> Diagnostic {
 
 /// The finding for a Kubernetes version outside of the table; `missing` are the components whose
 /// image is not listed.
-pub fn version_uncovered(place: Place, version: &str, missing: &[&str]) -> Diagnostic {
+pub fn version_uncovered(version: &str, missing: &[&str]) -> Diagnostic {
     let (first, last) = super::covered();
     let message = format!(
         "kubeadm's tags are known for Kubernetes {first} to {last}, not for {}; not listed: {}",
@@ -89,18 +89,16 @@ pub fn version_uncovered(place: Place, version: &str, missing: &[&str]) -> Diagn
     );
     let help = "run `kubeadm config images list` of that version, copy the images that are missing here, and pass ";
     let help = Remedy::new(help).set(Setting::Allow, VERSION_UNCOVERED.id);
-    Diagnostic::of(&VERSION_UNCOVERED, message)
-        .at(place)
-        .help(help)
+    Diagnostic::of(&VERSION_UNCOVERED, message).help(help)
 }
 
 /// The finding for a patch version whose sources were not read.
-pub fn version_assumed(place: Place, version: &str, from: &str) -> Diagnostic {
+pub fn version_assumed(version: &str, from: &str) -> Diagnostic {
     let message = format!(
         "the tags of coredns, etcd and pause of Kubernetes {} were not verified: those of {from} are listed",
         Quoted(version)
     );
-    Diagnostic::of(&VERSION_ASSUMED, message).at(place).help(
+    Diagnostic::of(&VERSION_ASSUMED, message).help(
         "compare with `kubeadm config images list` of that version before you copy the images",
     )
 }

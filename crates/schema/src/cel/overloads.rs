@@ -12,20 +12,34 @@ enum Kind {
     Bool,
     Double,
     Int,
-    List,
+    /// With the type of its items, if that is certain and none with parameters.
+    List(Option<&'static str>),
+    /// Its keys are strings.
     Map,
+    /// What a schema with properties describes.
+    Object,
     String,
+    Timestamp,
 }
 
 impl Kind {
-    fn as_str(self) -> &'static str {
+    fn name(self) -> Option<&'static str> {
         match self {
-            Kind::Bool => "bool",
-            Kind::Double => "double",
-            Kind::Int => "int",
-            Kind::List => "list(dyn)",
-            Kind::Map => "map(string, dyn)",
-            Kind::String => "string",
+            Kind::Bool => Some("bool"),
+            Kind::Double => Some("double"),
+            Kind::Int => Some("int"),
+            Kind::Object => Some("object"),
+            Kind::String => Some("string"),
+            Kind::Timestamp => Some("timestamp"),
+            Kind::List(_) | Kind::Map => None,
+        }
+    }
+
+    fn shown(self) -> String {
+        match self {
+            Kind::List(items) => format!("list({})", items.unwrap_or("dyn")),
+            Kind::Map => "map(string, dyn)".to_owned(),
+            other => other.name().unwrap_or("dyn").to_owned(),
         }
     }
 
@@ -72,27 +86,33 @@ fn mismatch(call: &CallExpr, node: &Node) -> Option<String> {
             None,
             [Some(one), Some(other)],
         ) => {
-            let is_ordered = |kind: &Kind| !matches!(kind, Kind::List | Kind::Map);
-            is_ordered(one) && is_ordered(other) && is_alike(*one, *other)
+            let is_ordered =
+                |kind: &Kind| !matches!(kind, Kind::List(_) | Kind::Map | Kind::Object);
+            let are_numbers = one.is_number() && other.is_number();
+            is_ordered(one) && is_ordered(other) && (are_numbers || is_alike(*one, *other))
         }
         (operators::EQUALS | operators::NOT_EQUALS, None, [Some(one), Some(other)]) => {
             is_alike(*one, *other)
         }
         (operators::ADD, None, [Some(one), Some(other)]) => {
-            one == other && !matches!(one, Kind::Bool | Kind::Map)
+            is_alike(*one, *other) && !matches!(one, Kind::Bool | Kind::Map | Kind::Object)
         }
         (
             operators::SUBSTRACT | operators::MULTIPLY | operators::DIVIDE,
             None,
             [Some(one), Some(other)],
-        ) => one == other && one.is_number(),
+        ) => one == other && (one.is_number() || *one == Kind::Timestamp),
         (operators::MODULO, None, [Some(one), Some(other)]) => {
             (*one, *other) == (Kind::Int, Kind::Int)
         }
         (operators::NEGATE, None, [Some(one)]) => one.is_number(),
-        (operators::IN, None, [_, Some(other)]) => matches!(other, Kind::List | Kind::Map),
+        (operators::IN, None, [one, Some(Kind::List(Some(items)))]) => {
+            one.is_none_or(|one| one.name() == Some(*items))
+        }
+        (operators::IN, None, [one, Some(Kind::Map)]) => one.is_none_or(|one| one == Kind::String),
+        (operators::IN, None, [_, Some(other)]) => matches!(other, Kind::List(_)),
         ("size", target, parts) if parts.len() + usize::from(target.is_some()) == 1 => {
-            let has_size = |kind: &Kind| matches!(kind, Kind::List | Kind::Map | Kind::String);
+            let has_size = |kind: &Kind| matches!(kind, Kind::List(_) | Kind::Map | Kind::String);
             parts.iter().chain(&target).flatten().all(has_size)
         }
         ("startsWith" | "endsWith" | "matches", Some(target), [argument]) => [target, *argument]
@@ -104,14 +124,17 @@ fn mismatch(call: &CallExpr, node: &Node) -> Option<String> {
     (!fits).then(|| shown(target, &arguments))
 }
 
-/// Numbers of both types can be compared.
+/// Whether both may have the same type. Only the order of numbers of two types is known.
 fn is_alike(one: Kind, other: Kind) -> bool {
-    one == other || one.is_number() && other.is_number()
+    match (one, other) {
+        (Kind::List(one), Kind::List(other)) => one.is_none() || other.is_none() || one == other,
+        _ => one == other,
+    }
 }
 
 fn shown(target: Option<Option<Kind>>, arguments: &[Option<Kind>]) -> String {
-    let one = |kind: Option<Kind>| kind.map_or("dyn", Kind::as_str);
-    let all: Vec<&str> = arguments.iter().map(|kind| one(*kind)).collect();
+    let one = |kind: Option<Kind>| kind.map_or_else(|| "dyn".to_owned(), Kind::shown);
+    let all: Vec<String> = arguments.iter().map(|kind| one(*kind)).collect();
     let target = target.map(|target| format!("{}.", one(target)));
     format!("{}({})", target.unwrap_or_default(), all.join(", "))
 }
@@ -129,8 +152,15 @@ fn kind(expression: &IdedExpr, node: &Node) -> Option<Kind> {
         Expr::Ident(_) => of_schema(schema_of(expression, node)?),
         Expr::Select(select) if select.test => Some(Kind::Bool),
         Expr::Select(_) => of_schema(schema_of(expression, node)?),
-        Expr::List(_) => Some(Kind::List),
-        Expr::Map(_) => Some(Kind::Map),
+        Expr::List(list) => {
+            let mut kinds = list.elements.iter().map(|item| kind(item, node));
+            let first = kinds.next().flatten();
+            let is_certain = kinds.all(|kind| kind == first);
+            Some(Kind::List(
+                first.filter(|_| is_certain).and_then(Kind::name),
+            ))
+        }
+        Expr::Map(_) => None,
         Expr::Call(call) => of_call(call, node),
         Expr::Comprehension(_) | Expr::Struct(_) | Expr::Unspecified => None,
     }
@@ -152,29 +182,42 @@ fn of_call(call: &CallExpr, node: &Node) -> Option<Kind> {
         | "startsWith"
         | "endsWith"
         | "matches" => Some(Kind::Bool),
+        // The difference of two times is a duration.
         operators::ADD
         | operators::SUBSTRACT
         | operators::MULTIPLY
         | operators::DIVIDE
         | operators::MODULO
-        | operators::NEGATE => first(),
+        | operators::NEGATE => first().filter(|kind| *kind != Kind::Timestamp),
         "size" => Some(Kind::Int),
         "string" => Some(Kind::String),
         _ => None,
     }
 }
 
-/// The type of the values of a schema; formats make others of strings.
+/// The type of the values of a schema, as `SchemaDeclType` of apiserver's `pkg/cel/common` makes
+/// it; formats make others of strings. That unknown fields are preserved does not matter there.
 fn of_schema(node: &Node) -> Option<Kind> {
-    if node.int_or_string || node.preserve_unknown || node.embedded_resource {
+    if node.int_or_string {
         return None;
     }
     match node.types[..] {
         [Type::Boolean] => Some(Kind::Bool),
         [Type::Integer] => Some(Kind::Int),
         [Type::Number] => Some(Kind::Double),
-        [Type::String] if node.format.is_none() => Some(Kind::String),
-        [Type::Array] => Some(Kind::List),
+        [Type::String] => match node.format.as_ref().map(|format| format.name.as_str()) {
+            Some("date" | "date-time") => Some(Kind::Timestamp),
+            Some("byte" | "duration") => None,
+            _ => Some(Kind::String),
+        },
+        [Type::Array] => {
+            let items = node.items.as_deref().and_then(of_schema);
+            Some(Kind::List(items.and_then(Kind::name)))
+        }
+        [Type::Object] => match node.values() {
+            Some(values) => of_schema(values).map(|_| Kind::Map),
+            None => Some(Kind::Object),
+        },
         _ => None,
     }
 }
@@ -212,14 +255,62 @@ mod tests {
         ] {
             assert_eq!(error(integer(), rule), None, "{rule}");
         }
+        // Of numbers of two types only the order is known.
+        let number = || json!({"type": "number"});
+        for (schema, rule, operands) in [
+            (
+                number(),
+                "self in [1, 4]",
+                "'@in' applied to '(double, list(int))'",
+            ),
+            (
+                number(),
+                "1 in [self]",
+                "'@in' applied to '(int, list(double))'",
+            ),
+            (
+                integer(),
+                "self in [1.5]",
+                "'@in' applied to '(int, list(double))'",
+            ),
+            (
+                number(),
+                "self in ['a']",
+                "'@in' applied to '(double, list(string))'",
+            ),
+            (number(), "self == 1", "'_==_' applied to '(double, int)'"),
+        ] {
+            let expected = format!("found no matching overload for {operands}");
+            assert_eq!(
+                error(schema, rule).as_deref(),
+                Some(expected.as_str()),
+                "{rule}"
+            );
+        }
+        for rule in ["self in [1.0, 4.5]", "self > 1", "self in [double(1), 2.0]"] {
+            assert_eq!(error(number(), rule), None, "{rule}");
+        }
         let nested = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "array", "items": {"type": "string"}}}});
         assert!(error(nested.clone(), "has(self.a) && self.a").is_some());
         assert!(error(nested.clone(), "self.b + 1 == 2").is_some());
         for rule in [
             "self.b.all(x, x > 'a')",
             "self.a == 'x' || size(self.b) > 0",
+            "'x' in self.b && self.b == ['x'] && self == oldSelf",
         ] {
             assert_eq!(error(nested.clone(), rule), None, "{rule}");
         }
+        // An object with properties is not a map.
+        for rule in [
+            "'a' in self",
+            "size(self) > 0",
+            "1 in self.b",
+            "self.b == [1]",
+        ] {
+            assert!(error(nested.clone(), rule).is_some(), "{rule}");
+        }
+        let map = json!({"type": "object", "additionalProperties": {"type": "integer"}});
+        assert_eq!(error(map.clone(), "'a' in self && size(self) > 0"), None);
+        assert!(error(map, "1 in self").is_some());
     }
 }

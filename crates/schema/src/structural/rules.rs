@@ -10,7 +10,7 @@ use crate::cel::{
     PER_EXPRESSION, Program, Rule, exceeded, most_often, parse_field_path, type_error,
 };
 use crate::compiler::compile;
-use crate::node::Node;
+use crate::node::{Node, Type};
 use windlass_go_text as go;
 use windlass_go_text::regexp::Patterns;
 use windlass_source::diag::Descent;
@@ -118,6 +118,16 @@ pub(super) struct Context<'a> {
     pub(super) cardinality: Option<u64>,
 }
 
+/// The detail about rules of a schema that has no type in CEL.
+const WITHOUT_TYPE: &str = "internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations";
+
+/// Whether a schema has a type in CEL (`SchemaDeclType` of apiserver's `pkg/cel/common`). A list
+/// needs a type for its items; a resource loses its items when its metadata is added, which
+/// concerns variables of a ClusterClass: the schema of each counts as a resource.
+fn has_type(node: &Node, resource: bool) -> bool {
+    node.least_json.is_some() && !(resource && node.types[..] == [Type::Array])
+}
+
 /// What is wrong with the expressions, as far as our CEL library can tell.
 pub(super) fn check_expressions(
     node: &Node,
@@ -134,6 +144,11 @@ pub(super) fn check_expressions(
     } = found;
     let often = context.cardinality.unwrap_or_else(|| most_often(node));
     let listed = path.field("x-kubernetes-validations");
+    if !node.rules.is_empty() && !has_type(node, context.resource) {
+        let violation = Violation::new(ViolationKind::Internal, listed, None, WITHOUT_TYPE);
+        out.push(violation);
+        return;
+    }
     for (index, rule) in node
         .rules
         .iter()

@@ -368,3 +368,30 @@ fn rule_form(rule: Keywords<'_>, node: &Node, path: &Descent<'_>, out: &mut Vec<
         ));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rejections(schema: &Value) -> Vec<String> {
+        let (violations, _) = check_variable(schema, &FieldPath::root(), &Budget::default());
+        violations.iter().map(ToString::to_string).collect()
+    }
+
+    /// The message is that of v1.14.2, with the path of the schema left out.
+    #[test]
+    fn rejects_rules_of_a_schema_without_a_type_in_cel() {
+        let rules = json!([{"rule": "self.size() > 0"}]);
+        let list = json!({"type": "array", "items": {"type": "string"}, "x-kubernetes-validations": rules});
+        let expected = "x-kubernetes-validations: Internal error: internal error: failed to construct type information for \
+                        x-kubernetes-validations rules: unable to convert structural schema to CEL declarations";
+        assert_eq!(rejections(&list), [expected]);
+        // Below the root a list keeps its items.
+        assert!(
+            rejections(&json!({"type": "object", "properties": {"a": list.clone()}})).is_empty()
+        );
+        let items = json!({"x-kubernetes-preserve-unknown-fields": true});
+        let open = json!({"type": "object", "properties": {"a": {"type": "array", "items": items, "x-kubernetes-validations": rules}}});
+        assert_eq!(rejections(&open), [format!("properties[a].{expected}")]);
+    }
+}

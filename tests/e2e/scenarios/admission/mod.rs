@@ -30,10 +30,10 @@ const SHOWN: usize = 40;
 const REJECTIONS: [&str; 20] = [
     "cluster-network-rejected",
     "config-admission-rejected",
-    "config-bootstrap-token-malformed",
     "config-field-missing",
     "config-field-unknown",
     "config-rule-broken",
+    "config-token-malformed",
     "config-value-not-convertible",
     "config-value-rejected",
     "config-version-unknown",

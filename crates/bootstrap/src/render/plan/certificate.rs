@@ -234,7 +234,7 @@ impl Lookup<'_> {
     ) -> Result<Option<KeyPair>, Box<Diagnostic>> {
         if self.request.placeholders {
             notes.placeholder(placeholder::certificates());
-            return Ok(Some(dummy(certificate.purpose)));
+            return Ok(Some(certificate.dummy()));
         }
         let upstream = match certificate.external {
             true => format!(
@@ -335,6 +335,18 @@ pub(crate) fn files(mut pairs: Vec<(Purpose, KeyPair, [String; 2])>) -> Vec<Plan
     pairs.into_iter().flat_map(of_pair).flatten().collect()
 }
 
+impl Certificate {
+    /// A dummy in place of a key pair: without a key if no file is for one, as users provide the
+    /// authority of an external etcd (`KeyFile` in Cluster API's `util/secret/certificates.go`).
+    fn dummy(&self) -> KeyPair {
+        let mut pair = dummy(self.purpose);
+        if self.external && self.paths[1].is_empty() {
+            pair.key = Sensitive::new(Vec::new());
+        }
+        pair
+    }
+}
+
 /// A dummy in place of a key pair.
 fn dummy(purpose: Purpose) -> KeyPair {
     let label = if purpose == Purpose::ServiceAccount {
@@ -352,5 +364,34 @@ fn dummy(purpose: Purpose) -> KeyPair {
         certificate: text(label, length),
         key: text("RSA PRIVATE KEY", 1679),
         is_placeholder: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// `AsFiles` writes a key to `KeyFile`, which the authority of an external etcd does not have.
+    #[test]
+    fn placeholder_of_an_external_authority_has_no_key() {
+        let external = json!({
+            "endpoints": ["https://10.0.0.1:2379"],
+            "caFile": "/ca.crt", "certFile": "/client.crt", "keyFile": "/client.key",
+        });
+        let config = serde_json::from_value(json!({"etcd": {"external": external}})).unwrap();
+        let pairs = of_control_plane(Some(&config))
+            .into_iter()
+            .map(|certificate| {
+                let pair = certificate.dummy();
+                (certificate.purpose, pair, certificate.paths)
+            });
+        let paths: Vec<String> = files(pairs.collect())
+            .into_iter()
+            .map(|file| file.path)
+            .collect();
+        assert!(paths.iter().all(|path| path.starts_with('/')), "{paths:?}");
+        assert!(paths.contains(&"/client.key".to_owned()), "{paths:?}");
     }
 }

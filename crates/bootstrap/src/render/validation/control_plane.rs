@@ -138,6 +138,23 @@ fn converted(target: &Target<'_>, version: Version, request: &Request) -> Conver
     })
 }
 
+/// Whether a control plane without a config lacks it. The schema of v1beta1 requires it; where the
+/// defaulting webhook changes an object, the API server converts it back, which writes an empty
+/// config. v1.10 always does.
+pub(super) fn demands_config(target: &Target<'_>, version: Version, request: &Request) -> bool {
+    if version != Version::V1Beta1 || request.profile.is_legacy() {
+        return false;
+    }
+    match target.kind {
+        ConfigKind::ControlPlane { template: true } => true,
+        ConfigKind::ControlPlane { template: false } => {
+            let stored = converted(target, version, request);
+            !admission::core::is_defaulted(&stored.value)
+        }
+        _ => false,
+    }
+}
+
 /// The change that removes a violation.
 fn help(violation: &Violation) -> Remedy {
     let ends = |end: &str| violation.path.to_string().ends_with(end);

@@ -30,14 +30,17 @@ pub(crate) fn check(target: &Target<'_>, request: &Request, notes: &mut Notes) -
     )
     .into_findings();
     let spec_path = target.spec_path();
+    let demands_config = control_plane::demands_config(target, version, request);
     let beside: Vec<_> = found
         .into_iter()
         .filter(|finding| {
-            !finding
+            let below = finding
                 .place
                 .path
                 .segments()
-                .starts_with(spec_path.segments())
+                .strip_prefix(spec_path.segments());
+            let is_absent = || finding.rule == WORDING.missing && demands_config;
+            below.is_none_or(|below| below.is_empty() && is_absent())
         })
         .collect();
     let is_right = beside.is_empty();

@@ -159,7 +159,8 @@ impl<'a> Check<'a> {
             return;
         }
         // The schema of v1beta2 requires the type, and conversion from v1beta1 fills it in.
-        if !strategy["type"].is_null() && strategy["type"] != "RollingUpdate" {
+        let kind = strategy["type"].as_str();
+        if kind.is_some_and(|kind| kind != "RollingUpdate") {
             self.demand("rollout.strategy.type", "only RollingUpdate is supported");
         }
         let surge = int_value(&strategy["rollingUpdate"]["maxSurge"]);

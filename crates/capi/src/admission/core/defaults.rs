@@ -10,8 +10,25 @@ use super::{annotated, text};
 use windlass_go_text::number::parse_int;
 use windlass_go_text::quote;
 
-/// Texts of v1beta1 that v1beta2 leaves out when they are empty.
-const LEFT_OUT: [&str; 4] = ["deletePolicy", "failureDomain", "providerID", "version"];
+/// Fields of a machine of v1beta1 that are absent after the way to v1beta2 and back if they are
+/// empty.
+const LEFT_OUT_OF_MACHINES: [&str; 6] = [
+    "failureDomain",
+    "providerID",
+    "readinessGates[].polarity",
+    "taints",
+    "taints[].value",
+    "version",
+];
+/// The same for fields of the spec.
+const LEFT_OUT: [&str; 6] = [
+    "deletePolicy",
+    "machineNamingStrategy.template",
+    "strategy.rollingUpdate.deletePolicy",
+    "strategy.type",
+    "unhealthyMachineConditions",
+    "unhealthyRange",
+];
 
 /// The label of all that belongs to a cluster.
 const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
@@ -76,7 +93,17 @@ pub fn defaulted(object: &Value) -> Value {
     object
 }
 
-/// The object of v1beta1 with what the webhooks fill in of the fields that its schema requires.
+/// Whether the defaulting webhook changes an object of v1beta2. Only then the API server converts
+/// one of another version back.
+pub fn is_defaulted(object: &Value) -> bool {
+    let is_scaled = ["MachineDeployment", "MachineSet", "MachinePool"];
+    let lacks_replicas =
+        is_scaled.contains(&text(object, "/kind")) && object["spec"]["replicas"].is_null();
+    lacks_replicas || defaulted(object) != *object
+}
+
+/// The object of v1beta1 as it comes back from the webhook that changes it: with the fields that
+/// its schema requires, and without empty ones.
 pub fn required(object: &Value) -> Value {
     let kind = text(object, "/kind");
     let mut object = object.clone();
@@ -86,21 +113,62 @@ pub fn required(object: &Value) -> Value {
     let machine: &[&str] = match kind {
         "Machine" => &["spec"],
         "MachineDeployment" | "MachineSet" | "MachinePool" => &["spec", "template", "spec"],
+        "MachineHealthCheck" => &[],
         _ => return object,
     };
-    // The way to v1beta2 and back writes empty parts, and leaves empty texts out.
+    // The way to v1beta2 and back writes empty parts, and leaves empty texts and lists out.
     let pointer = format!("/{}", machine.join("/"));
-    if object.pointer(&pointer).is_some_and(Value::is_object) {
+    if !machine.is_empty() && object.pointer(&pointer).is_some_and(Value::is_object) {
         for part in ["infrastructureRef", "bootstrap"] {
             fill(&mut object, &[machine, &[part]].concat(), json!({}));
         }
     }
-    for holder in [pointer.as_str(), "/spec"] {
-        if let Some(Value::Object(fields)) = object.pointer_mut(holder) {
-            fields.retain(|name, value| !(LEFT_OUT.contains(&name.as_str()) && value == ""));
+    for (holder, left_out) in [
+        (pointer.as_str(), &LEFT_OUT_OF_MACHINES),
+        ("/spec", &LEFT_OUT),
+    ] {
+        for path in left_out {
+            if let Some(holder) = object.pointer_mut(holder) {
+                leave_out(holder, path);
+            }
+        }
+    }
+    for conditions in ["unhealthyConditions", "unhealthyMachineConditions"] {
+        let conditions = object.pointer_mut(&format!("/spec/{conditions}"));
+        let conditions = conditions.and_then(Value::as_array_mut);
+        for condition in conditions.into_iter().flatten() {
+            fill(condition, &["timeout"], "0s");
         }
     }
     object
+}
+
+/// Removes a field that is an empty text or list; `[]` follows the name of a list of objects.
+fn leave_out(holder: &mut Value, path: &str) {
+    let Some((first, rest)) = path.split_once('.') else {
+        let empty = match path {
+            "taints" | "unhealthyMachineConditions" => json!([]),
+            _ => "".into(),
+        };
+        if let Value::Object(fields) = holder
+            && fields.get(path) == Some(&empty)
+        {
+            fields.remove(path);
+        }
+        return;
+    };
+    match (first.strip_suffix("[]"), holder) {
+        (Some(list), holder) => {
+            let items = holder.get_mut(list).and_then(Value::as_array_mut);
+            let items = items.into_iter().flatten();
+            items.for_each(|item| leave_out(item, rest));
+        }
+        (None, holder) => {
+            if let Some(inner) = holder.get_mut(first) {
+                leave_out(inner, rest);
+            }
+        }
+    }
 }
 
 /// The autoscaler's annotation that is not a number, and the message of the webhook, if the
@@ -191,11 +259,15 @@ fn of_control_plane(object: &mut Value) {
     {
         put(object, &["spec", "version"], format!("v{version}").into());
     }
-    put(
-        object,
-        &["spec", "rollout", "strategy", "type"],
-        "RollingUpdate".into(),
-    );
+    let kind = &object["spec"]["rollout"]["strategy"]["type"];
+    // The webhook cannot read an object with another type of value.
+    if kind.is_null() || kind.is_string() {
+        put(
+            object,
+            &["spec", "rollout", "strategy", "type"],
+            "RollingUpdate".into(),
+        );
+    }
     fill(
         object,
         &["spec", "rollout", "strategy", "rollingUpdate", "maxSurge"],

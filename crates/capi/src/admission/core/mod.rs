@@ -20,7 +20,7 @@ pub mod versions;
 use serde_json::Value;
 
 pub use cluster::cidr_fault;
-pub use defaults::{defaulted, required};
+pub use defaults::{defaulted, is_defaulted, required};
 pub use schemas::schema;
 
 use crate::contract::CORE_GROUP;

@@ -69,3 +69,21 @@ fn rejects_replicas_of_an_autoscaler_that_are_no_number() {
                     \"cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size\" annotation: strconv.ParseInt: parsing \"x\": invalid syntax";
     assert_eq!(message(&object).as_deref(), Some(expected));
 }
+
+#[test]
+fn leaves_a_rollout_strategy_of_another_type_to_the_schema() {
+    // "json: cannot unmarshal array into Go struct field KubeadmControlPlaneRolloutStrategy.spec.rollout.strategy.type"
+    let mut object = json!({
+        "apiVersion": "controlplane.cluster.x-k8s.io/v1beta2", "kind": "KubeadmControlPlane",
+        "metadata": {"name": "a"}, "spec": {"rollout": {"strategy": {"type": []}}},
+    });
+    assert_eq!(
+        defaulted(&object)["spec"]["rollout"]["strategy"]["type"],
+        json!([])
+    );
+    object["spec"]["rollout"]["strategy"]["type"] = "OnDelete".into();
+    assert_eq!(
+        defaulted(&object)["spec"]["rollout"]["strategy"]["type"],
+        "RollingUpdate"
+    );
+}

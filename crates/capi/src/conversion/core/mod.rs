@@ -95,6 +95,10 @@ pub fn convert_object(
     };
     conversion.drop_empty(&empty.references(&differences.moves));
     conversion.relocate(&differences.moves, to, context);
+    // An empty strategy of a template gets a type, too; there is no webhook that sets it.
+    if to == Version::V1Beta2 && kind == "KubeadmControlPlaneTemplate" {
+        conversion.complete_strategy(kind);
+    }
     conversion.drop_empty(&empty);
     if to == Version::V1Beta2 {
         conversion.complete_strategy(kind);

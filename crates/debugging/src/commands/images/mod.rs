@@ -15,9 +15,10 @@ use super::render::{Machine, Rendering};
 use crate::images::findings;
 use crate::images::kubeadm::{self, Settings};
 use crate::images::{self, PulledImage, Puller};
+use windlass_bootstrap::preflight::kubeadm_values;
 use windlass_bootstrap::render::{Placeholder, Rendered, Role};
 use windlass_source::budget::Budget;
-use windlass_source::diag::{FieldPath, Place, Report, Setting};
+use windlass_source::diag::{Diagnostic, FieldPath, Place, Report, Setting};
 
 /// A machine with its images.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -81,6 +82,8 @@ pub struct Known<'k> {
     /// Whether Kubernetes versions in the objects are those of the user, and no placeholders of
     /// variables.
     pub has_version: bool,
+    /// Whether the Kubernetes version is that of the flag.
+    pub is_version_of_flag: bool,
     /// Whether a name contains a variable without a value.
     pub is_unset: &'k dyn Fn(&str) -> bool,
 }
@@ -250,7 +253,11 @@ impl<'m> Listing<'m> {
         } else {
             settings.worker(version, &spec)
         };
-        let place = || version_place(machine);
+        let is_of_flag = self.known.is_version_of_flag;
+        let located = |finding: Diagnostic| match is_of_flag {
+            true => finding,
+            false => finding.at(version_place(machine)),
+        };
         let kubeadm_version = if is_control_plane {
             settings.kubernetes_version.as_str()
         } else {
@@ -259,14 +266,14 @@ impl<'m> Listing<'m> {
         let mut missing = of_kubeadm.missing;
         missing.retain(|name| self.is_new("uncovered", &format!("{kubeadm_version} {name}")));
         if !missing.is_empty() {
-            let finding = findings::version_uncovered(place(), kubeadm_version, &missing);
-            self.images.report.push(finding);
+            let finding = findings::version_uncovered(kubeadm_version, &missing);
+            self.images.report.push(located(finding));
         }
         if let Some(from) = &of_kubeadm.assumed
             && self.is_new("assumed", kubeadm_version)
         {
-            let finding = findings::version_assumed(place(), kubeadm_version, from);
-            self.images.report.push(finding);
+            let finding = findings::version_assumed(kubeadm_version, from);
+            self.images.report.push(located(finding));
         }
         let object = config.title();
         for image in of_kubeadm.images {
@@ -275,7 +282,10 @@ impl<'m> Listing<'m> {
             match images::unlisted(config, &image) {
                 None => self.add(images, image, &object),
                 Some(finding) if self.is_new("name", &field) => {
-                    self.images.report.push(finding);
+                    let field = image.fields.first();
+                    let rejected =
+                        field.and_then(|field| kubeadm_values::rejected_repository(config, field));
+                    self.images.report.push(rejected.unwrap_or(finding));
                 }
                 Some(_) => {}
             }
