@@ -89,7 +89,11 @@ impl<'a> Pass<'a> {
         let key = key(cluster.namespace(), cluster.name());
         match self.lock_holder(cluster, machine)? {
             Holder::Us(_) if is_told || self.world.is_confirmed(&key) => Ok(()),
-            Holder::Us(lock) => self.delete(key, lock),
+            Holder::Us(lock) => {
+                // The cached Machine may not say yet that it was given its data, after a move.
+                self.confirm(Key::of(CORE_GROUP, "Machine", cluster.namespace(), machine))?;
+                self.delete(key, lock)
+            }
             Holder::Nobody | Holder::Machine(..) | Holder::Somebody | Holder::Earlier => {
                 self.write(key, Action::Create(lock(cluster, machine)))
             }
