@@ -138,11 +138,7 @@ impl<'a> Excerpt<'a> {
     fn value_of_line(&self, line: u32) -> Option<Range<usize>> {
         let (_, end) = self.hidden_value.filter(|(hidden, _)| *hidden == line)?;
         let text = self.line(line).filter(|_| !self.sources.shows_secrets())?;
-        let at = text
-            .char_indices()
-            .nth(end)
-            .map_or(text.len(), |(at, _)| at);
-        let rest = cut(text, at..);
+        let rest = cut(text, byte_of(text, end)..);
         let value = rest.trim_start_matches(['"', '\'', ' ', ':']);
         let start = text.len() - value.len();
         let value = value.trim_end();
@@ -269,6 +265,18 @@ fn added(insertion: Option<&(u32, Vec<String>)>, style: Style, gutter: usize, ou
     }
 }
 
+/// The byte at which a character of a line begins, or the length of the line. Where all before it is
+/// ASCII nothing is counted: each of many findings in one line asks.
+fn byte_of(line: &str, characters: usize) -> usize {
+    match line.get(..characters) {
+        Some(before) if before.is_ascii() => characters,
+        _ => line
+            .char_indices()
+            .nth(characters)
+            .map_or(line.len(), |(at, _)| at),
+    }
+}
+
 /// A part of a line with the marks in it.
 struct Stretch<'l> {
     text: &'l str,
@@ -310,11 +318,6 @@ impl<'l> Stretch<'l> {
         characters: Range<usize>,
         mark: Option<Mark>,
     ) -> Self {
-        let byte_of = |text: &str, characters: usize| {
-            text.char_indices()
-                .nth(characters)
-                .map_or(text.len(), |(at, _)| at)
-        };
         let start = byte_of(line, characters.start);
         let end = start + byte_of(cut(line, start..), characters.len());
         let within =
