@@ -8,7 +8,7 @@ use windlass_source::diag::Report;
 const PROVIDER: (&str, &str) = ("builtin:provider.yaml", include_str!("../provider.yaml"));
 const METADATA: (&str, &str) = ("builtin:metadata.yaml", include_str!("../metadata.yaml"));
 
-/// The files of `templates/`; a test holds the list against the folder.
+/// The files of `templates/`; a test compares the list with the folder.
 const TEMPLATES: &[(&str, &str)] = &[
     (
         "builtin:templates/cluster-template-flatcar-aws.yaml",

@@ -8,8 +8,8 @@ use windlass_release::commands::generate::newest_version;
 use windlass_release::commands::release_build::{Order, run};
 use windlass_source::diag::{Diagnostic, Report};
 
-/// Returns what `release build` reports about providers in addition to `reported`, for the next release of the
-/// newest series. Findings that depend on the version are left out.
+/// Returns what `release build` reports about providers in addition to `reported`, for the next
+/// release of the newest series. Findings that depend on the version are left out.
 pub fn findings(
     providers: &[Declared],
     parsed: Report,

@@ -1,12 +1,15 @@
-//! The registry: every rule that this program knows.
+//! All rules of the program, and those that a check of a release applies.
 
 use std::collections::BTreeSet;
 
 use windlass_report::text;
 use windlass_source::diag::Rule;
 
-/// The rules of all crates.
-static DECLARED: &[&[&[&Rule]]] = &[
+/// The rules of a crate: one list for each file.
+type Rules = &'static [&'static [&'static Rule]];
+
+/// The rules of all crates, except `VERSION_RULES` and `UPGRADE_RULES`.
+static CRATES: &[Rules] = &[
     windlass_bootstrap::RULES,
     windlass_capi::RULES,
     windlass_checks::RULES,
@@ -22,15 +25,8 @@ static DECLARED: &[&[&[&Rule]]] = &[
     windlass_topology::RULES,
 ];
 
-/// Of rules about releases, those for which the version must be known. Beside them stand those of
-/// [`WITH_VERSION`].
-static OF_VERSIONS: &[&[&Rule]] = windlass_release::VERSION_RULES;
-
-/// Of rules about releases, those for which the release before must be known.
-static OF_UPGRADES: &[&[&Rule]] = windlass_lint::UPGRADE_RULES;
-
-/// Of [`DECLARED`], what is one of [`OF_VERSIONS`].
-static WITH_VERSION: &[&Rule] = &[
+/// The rules in [`CRATES`] that need the version of the release, as all `VERSION_RULES` do.
+static NEED_VERSION: &[&Rule] = &[
     &windlass_lint::components::images::VERSION_OTHER,
     &windlass_lint::metadata::rules::SERIES_MISSING,
     &windlass_release::assets::COMPONENTS_MISSING,
@@ -39,7 +35,7 @@ static WITH_VERSION: &[&Rule] = &[
 
 /// Whether a rule can only be checked for a release whose version is known.
 pub(crate) fn depends_on_version(rule: &Rule) -> bool {
-    WITH_VERSION.contains(&rule)
+    NEED_VERSION.contains(&rule)
 }
 
 /// What a run that checks a release knows of it.
@@ -47,39 +43,22 @@ pub(crate) fn depends_on_version(rule: &Rule) -> bool {
 pub enum Knows {
     /// Its files.
     Files,
-    /// Its version, too.
+    /// Its files and its version.
     Version,
-    /// The release before, too.
+    /// Its files, its version and the previous release.
     Previous,
 }
 
 /// The ids of the rules that such a run checks in every release: those whose pages have files of a
 /// release as examples.
 pub fn asked(knows: Knows) -> BTreeSet<&'static str> {
-    let with_version = |rule: &&Rule| knows >= Knows::Version || !WITH_VERSION.contains(rule);
-    let of_files = DECLARED
-        .iter()
-        .copied()
-        .flatten()
-        .copied()
-        .flatten()
-        .copied()
-        .filter(with_version);
-    let of_versions = OF_VERSIONS
-        .iter()
-        .copied()
-        .flatten()
-        .copied()
-        .filter(|_| knows >= Knows::Version);
-    let of_upgrades = OF_UPGRADES
-        .iter()
-        .copied()
-        .flatten()
-        .copied()
-        .filter(|_| knows >= Knows::Previous);
+    let of_files = CRATES.iter().copied().flat_map(each);
+    let of_versions = each(windlass_release::VERSION_RULES);
+    let of_upgrades = each(windlass_lint::UPGRADE_RULES);
     of_files
-        .chain(of_versions)
-        .chain(of_upgrades)
+        .filter(|rule| knows >= Knows::Version || !depends_on_version(rule))
+        .chain(of_versions.filter(|_| knows >= Knows::Version))
+        .chain(of_upgrades.filter(|_| knows >= Knows::Previous))
         .filter(|rule| rule.has_release_example())
         .map(|rule| rule.id)
         .collect()
@@ -87,10 +66,18 @@ pub fn asked(knows: Knows) -> BTreeSet<&'static str> {
 
 /// All rules, by id.
 pub fn all() -> Vec<&'static Rule> {
-    let declared = DECLARED.iter().copied().chain([OF_VERSIONS, OF_UPGRADES]);
-    let mut rules: Vec<&Rule> = declared.flatten().copied().flatten().copied().collect();
+    let further = [
+        windlass_release::VERSION_RULES,
+        windlass_lint::UPGRADE_RULES,
+    ];
+    let lists = CRATES.iter().copied().chain(further);
+    let mut rules: Vec<&Rule> = lists.flat_map(each).collect();
     rules.sort_unstable();
     rules
+}
+
+fn each(rules: Rules) -> impl Iterator<Item = &'static Rule> {
+    rules.iter().copied().flatten().copied()
 }
 
 /// The rules as a table with a header.

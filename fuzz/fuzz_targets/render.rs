@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use windlass_capi::api::boot::{Format, IgnitionVersion};
 use windlass_bootstrap::render::Encoder;
-use windlass_bootstrap::render::write::gzip;
+use windlass_source::gzip;
 use windlass_bootstrap::render::write::ignition::v3;
 use windlass_bootstrap::render::{self, FeatureGates, Notes, Pool, Profile, Request};
 use windlass_source::budget::Budget;

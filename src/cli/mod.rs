@@ -1,9 +1,9 @@
 //! The command line: finds the verb, reads its arguments, runs it, and turns what comes back into
 //! streams and an exit code.
 //!
-//! A verb is one file here with a row in [`verbs::VERBS`]: it reads, calls `ops`, and writes. How
-//! it all feels: one overview, help that fits a screen, clusterctl's words and codes where
-//! clusterctl has the command, and ours everywhere else.
+//! A command is one file here with a row in [`verbs::VERBS`]: it reads, calls the module of the
+//! same name in `commands` of a crate, and writes. There is one overview, and help fits a screen.
+//! Commands that clusterctl has too use its messages and exit codes.
 
 mod bug;
 mod clusterctl;

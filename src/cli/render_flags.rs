@@ -1,6 +1,7 @@
 //! What only a cluster would know, as flags of the verbs that render.
 
 use std::collections::BTreeMap;
+use std::net::Ipv6Addr;
 use std::path::Path;
 
 use clap::Args;
@@ -176,11 +177,16 @@ fn kubernetes_version(text: &str) -> Result<String, Failure> {
 }
 
 fn endpoint(text: &str) -> Result<Endpoint, Failure> {
+    // The address of IPv6 needs its brackets, or its last part is taken for the port.
     let parsed = text.rsplit_once(':').and_then(|(host, port)| {
-        Some((
-            host.trim_start_matches('[').trim_end_matches(']'),
-            port.parse().ok()?,
-        ))
+        let bracketed = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'));
+        let host = match bracketed {
+            Some(address) => address.parse::<Ipv6Addr>().is_ok().then_some(address)?,
+            None => Some(host).filter(|host| !host.contains([':', '[', ']']))?,
+        };
+        Some((host, port.parse().ok()?))
     });
     match parsed {
         Some((host, port)) if !host.is_empty() && (1..=65535).contains(&port) => Ok(Endpoint {
@@ -189,7 +195,7 @@ fn endpoint(text: &str) -> Result<Endpoint, Failure> {
         }),
         _ => Err(Failure::usage(
             format!("`--endpoint {text}` is not a host and a port"),
-            "write it such as `--endpoint 10.0.0.1:6443`",
+            "write it such as `--endpoint 10.0.0.1:6443` or `--endpoint [fd00::1]:6443`",
         )),
     }
 }

@@ -1,6 +1,5 @@
 //! All input and output apart from `cli`: files, standard streams, the environment, the network.
-//! The rest of the library only works on values that this module has read, and returns the values
-//! that it writes.
+//! The crates work on values that this module has read, and return the values that it writes.
 
 #![allow(
     clippy::disallowed_methods,

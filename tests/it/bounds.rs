@@ -737,7 +737,7 @@ fn patterns_of_schemas_are_bounded() {
 /// Base64 of gzip of so many zeros.
 fn packed_zeros(bytes: usize) -> String {
     use base64::Engine as _;
-    let packed = windlass_bootstrap::render::write::gzip::compress(&vec![0; bytes]);
+    let packed = windlass_source::gzip::compress(&vec![0; bytes]);
     base64::engine::general_purpose::STANDARD.encode(packed)
 }
 

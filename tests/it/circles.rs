@@ -1,4 +1,4 @@
-//! No file of the program and its crates needs a file that needs it: import circles at file level.
+//! Import cycles between files of the program and its crates.
 //!
 //! An arrow goes from a file to the file that declares what it names; what a module hands on with
 //! `pub use` is followed to its file. What the `mod.rs` of a folder declares belongs to the files
@@ -54,11 +54,11 @@ fn module_of(file: &str) -> Module {
         .collect()
 }
 
-struct House {
+struct Graph {
     modules: BTreeMap<Module, Source>,
 }
 
-impl House {
+impl Graph {
     fn read(folders: &[PathBuf]) -> Self {
         let mut modules = BTreeMap::new();
         for path in folders.iter().flat_map(|folder| rust_files(folder)) {
@@ -85,10 +85,10 @@ impl House {
                 .collect();
             modules.insert(module, Source { file, code, names });
         }
-        House { modules }
+        Graph { modules }
     }
 
-    /// The module that declares what a path names; `None` when it is not of this crate.
+    /// The module that declares what a path names; `None` for items of foreign crates.
     fn declaring(&self, path: &[String], depth: usize) -> Option<&Module> {
         let (mut at, first) = self
             .modules
@@ -285,8 +285,8 @@ fn hands_on(code: &str, name: &str) -> bool {
 
 #[test]
 fn no_new_import_circles() {
-    let house = House::read(&source_folders());
-    let circles = house.circles();
+    let graph = Graph::read(&source_folders());
+    let circles = graph.circles();
     let unknown = |circle: &&BTreeSet<&str>| !ALLOWED.iter().any(|(file, _)| circle.contains(file));
     let broken: Vec<String> = circles
         .iter()
@@ -303,7 +303,7 @@ fn no_new_import_circles() {
 #[test]
 fn rooms_of_render_look_back_only() {
     const ROOMS: [&str; 4] = ["input", "validation", "plan", "write"];
-    let house = House::read(&source_folders());
+    let graph = Graph::read(&source_folders());
     let room = |module: &Module| {
         ROOMS.iter().position(|room| {
             module.get(1).is_some_and(|top| top == "render")
@@ -311,16 +311,16 @@ fn rooms_of_render_look_back_only() {
         })
     };
     let mut broken = Vec::new();
-    for module in house.modules.keys() {
+    for module in graph.modules.keys() {
         let Some(here) = room(module) else { continue };
-        let ahead = house
+        let ahead = graph
             .needs(module)
             .into_iter()
             .filter(|other| room(other).is_some_and(|there| there > here));
         broken.extend(ahead.map(|other| {
             format!(
                 "{} uses {}",
-                house.modules[module].file, house.modules[other].file
+                graph.modules[module].file, graph.modules[other].file
             )
         }));
     }
@@ -372,8 +372,8 @@ fn arrows_lead_to_the_file_that_declares() {
             &["c"],
         ),
     ];
-    let house = House {
+    let graph = Graph {
         modules: modules.into_iter().collect(),
     };
-    assert_eq!(house.circles(), [BTreeSet::from(["a/x.rs", "b.rs"])]);
+    assert_eq!(graph.circles(), [BTreeSet::from(["a/x.rs", "b.rs"])]);
 }

@@ -103,8 +103,8 @@ fn published_lists_of_images_are_covered() {
 
 const EXAMPLE: &str = "examples/control-plane.yaml";
 
-/// Zarf's `zarf.dev/v1alpha1` (`crates/capi/src/api/v1alpha1`): names match `^[a-z0-9][a-z0-9\-]*$`, there is a
-/// component, and no other key than these is used.
+/// Zarf's `zarf.dev/v1alpha1` (`src/api/v1alpha1` of zarf): names match `^[a-z0-9][a-z0-9\-]*$`,
+/// there is a component, and no other key than these is used.
 #[test]
 fn zarf_gets_a_package_definition() {
     let output = run(root(), &format!("images {EXAMPLE} -o zarf")).ok();

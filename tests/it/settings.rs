@@ -110,7 +110,7 @@ fn rules_of_files_need_no_version() {
     }
     assert!(
         faults.is_empty(),
-        "OF_VERSIONS, OF_UPGRADES and WITH_VERSION of src/rules.rs:\n{}",
+        "VERSION_RULES, UPGRADE_RULES and NEED_VERSION (src/rules.rs):\n{}",
         faults.join("\n")
     );
     assert!(

@@ -1,11 +1,11 @@
-//! The shape of the project, held by tests: layers, orphan files, names, module docs, paths in
-//! documents, rule ids.
+//! The structure of the project: imports between the modules of the program, orphan files, names,
+//! module docs, functions that ARCHITECTURE.md names, rule ids.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What each module of the program may use, beside itself: the crates that it is made of know nothing
-/// of it, and Cargo holds their order.
+/// The modules of `src` that each module of `src` may import. Cargo enforces the order of the
+/// crates.
 const LAYERS: &[(&str, &[&str])] = &[
     ("builtin", &[]),
     ("rules", &[]),
@@ -157,12 +157,12 @@ fn layers_are_kept() {
     }
     assert!(
         broken.is_empty(),
-        "the layers of ARCHITECTURE.md are broken:\n{}",
+        "imports that LAYERS of tests/it/tidy.rs does not allow:\n{}",
         broken.join("\n")
     );
 }
 
-/// Flags of other programs that the core writes or quotes: file, and what stands before or in the
+/// Flags of other programs that the crates write or quote: file, and the text before or in the
 /// flag.
 const FOREIGN_FLAGS: &[(&str, &str)] = &[
     // what people and nodes run

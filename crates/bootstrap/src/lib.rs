@@ -6,8 +6,7 @@ pub mod preflight;
 pub mod pyyaml;
 pub mod render;
 
-/// The rules of this crate, by the file that declares them; a test over the sources holds the list
-/// complete.
+/// The rules of this crate, one list for each file. A test fails if one is missing.
 pub static RULES: &[&[&windlass_source::diag::Rule]] = &[
     crate::preflight::cloud_config::RULES,
     crate::preflight::commands::RULES,

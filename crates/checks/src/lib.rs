@@ -1,5 +1,5 @@
-//! What commands find in the user's files: `lint`, `validate`, `migrate`, `outlook` and `vars`, on one
-//! check of an object.
+//! The commands that check the user's files: `lint`, `validate`, `migrate`, `outlook` and `vars`
+//! ([`commands`]). All check an object with [`object_check`].
 
 pub mod charts;
 pub mod commands;
@@ -9,8 +9,7 @@ pub mod kustomize_files;
 pub mod object_check;
 pub mod settings;
 
-/// The rules of this crate, by the file that declares them; a test over the sources holds the list
-/// complete.
+/// The rules of this crate, one list for each file. A test fails if one is missing.
 pub static RULES: &[&[&windlass_source::diag::Rule]] = &[
     crate::charts::RULES,
     crate::commands::lint::RULES,

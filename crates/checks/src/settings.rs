@@ -1,4 +1,4 @@
-//! `windlass.toml`: what a project wants of the verbs that check.
+//! `windlass.toml`: the settings of a project for the commands that check.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -1,10 +1,9 @@
-//! clusterctl's semantics without a cluster, and without a network or a file of its own:
-//! configuration, repositories, components and templates, with the results and the words of
-//! clusterctl (Cluster API main of August 2026, series 1.15; v1.14 gives the same but for the list
-//! of providers).
+//! clusterctl's offline behaviour: configuration, repositories, components and templates, with
+//! clusterctl's output and messages (Cluster API main of August 2026, series 1.15; v1.14 differs
+//! only in the list of providers).
 //!
-//! What is read of the world comes through [`World`]; what clusterctl would reject is a
-//! [`Rejection`].
+//! This crate reads no files and no network: the caller passes a [`World`]. A [`Rejection`] is
+//! clusterctl's error.
 
 mod cert_manager;
 mod cluster_class;
@@ -32,8 +31,7 @@ mod typed;
 use serde_json::json;
 
 pub use cert_manager::{CERT_MANAGER, CertManager, MANIFEST_FILE};
-pub use components::{Components, ComponentsOptions};
-pub use components::{RunImage, run_images};
+pub use components::{Components, ComponentsOptions, RunImage, run_images};
 pub use config::Config;
 pub use documents::ReadBefore;
 pub use files::{Entry, EntryKind, FileFault, Files};
@@ -59,7 +57,7 @@ use windlass_go_yaml::goyaml;
 use windlass_source::budget::Budget;
 use windlass_source::url::without_credentials;
 
-/// What one run may look at.
+/// The files, environment and network that a run may read.
 #[derive(Clone, Copy)]
 pub struct World<'w> {
     /// Folders and files.
@@ -249,7 +247,7 @@ pub fn providers_table(providers: &[Provider]) -> String {
 ///
 /// # Errors
 /// When a URL holds characters that YAML does not allow.
-pub fn providers_yaml(providers: &[Provider]) -> Result<String, Rejection> {
+pub(crate) fn providers_yaml(providers: &[Provider]) -> Result<String, Rejection> {
     let items = providers.iter().map(|provider| {
         let (url, file) = provider.url_and_file();
         json!({"Name": provider.name, "ProviderType": provider.provider_type.as_str(), "URL": url, "File": file})

@@ -5,13 +5,12 @@ use serde_json::{Number, Value};
 
 use super::typed::SCHEME;
 use super::{Rejection, documents};
-use windlass_capi::contract::METADATA_API_VERSION;
+use windlass_capi::contract::{METADATA_API_VERSION, METADATA_KIND};
 use windlass_go_text as go;
 use windlass_objects::fields;
 use windlass_source::budget::Budget;
 
 pub(super) use windlass_capi::contract::METADATA_FILE;
-use windlass_capi::contract::METADATA_KIND;
 
 /// The group and version of the file format.
 const KINDS: [&str; 3] = ["Metadata", "Provider", "ProviderList"];

@@ -80,18 +80,18 @@ impl Fault {
     }
 }
 
-/// What was compiled, or why not, by the text of the expression.
-pub type Known = Mutex<BTreeMap<String, Result<Pattern, Fault>>>;
+/// The results of compilation, by expression. A run's budget keeps them.
+type Compilations = Mutex<BTreeMap<String, Result<Pattern, Fault>>>;
 
 /// The expressions of a run: each is compiled once and charged for.
 #[derive(Debug, Clone)]
 pub struct Patterns {
-    known: Arc<Known>,
+    known: Arc<Compilations>,
     steps: Steps,
 }
 
 impl Patterns {
-    /// Those of the run that the budget is of.
+    /// The expressions of the run that the budget belongs to.
     pub fn of(budget: &Budget) -> Self {
         Patterns {
             known: budget.kept(),

@@ -1,13 +1,13 @@
-//! YAML exactly as programs written in Go read and write it: `sigs.k8s.io/yaml` and `yaml.v3`,
-//! with the location of every value.
+//! YAML exactly as programs written in Go read and write it, with the location of every value:
+//! [`yaml`] reads as `sigs.k8s.io/yaml` (Kubernetes objects), [`yaml_v3`] as `go.yaml.in/yaml/v3`
+//! (other files), and [`goyaml`] writes.
 
 pub mod goyaml;
-pub mod libyaml;
+mod libyaml;
 pub mod yaml;
 pub mod yaml_v3;
 
-/// The rules of this crate, by the file that declares them; a test over the sources holds the list
-/// complete.
+/// The rules of this crate, one list for each file. A test fails if one is missing.
 pub static RULES: &[&[&windlass_source::diag::Rule]] = &[
     crate::yaml::builder::RULES,
     crate::yaml::limits::RULES,

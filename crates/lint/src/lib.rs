@@ -1,23 +1,23 @@
-//! The check of releases: what the core, the API server or clusterctl would reject or change. Verbs
-//! that build, lay in or examine a release hand it the same [`Release`], so that they cannot
-//! disagree.
+//! The rules about releases of providers: what Cluster API, the API server or clusterctl would
+//! reject or change. All commands that build, check or install a release call these rules with the
+//! same [`Release`], so their results agree. [`gate`] lists the families of rules.
 
 pub mod components;
 pub mod components_name;
 pub mod containers;
-pub(crate) mod conversion;
+mod conversion;
 pub mod definitions;
-pub(crate) mod descriptions;
+mod descriptions;
 pub mod duplicates;
 pub mod gate;
 pub mod kustomization;
 pub mod metadata;
-pub(crate) mod namespaces;
-pub(crate) mod pods;
+mod namespaces;
+mod pods;
 mod release;
-pub(crate) mod scalars;
-pub(crate) mod scope;
-pub(crate) mod template_text;
+mod scalars;
+mod scope;
+mod template_text;
 pub mod templates;
 pub mod upgrade;
 
@@ -25,8 +25,8 @@ pub use components::Components;
 pub use release::{Release, provider_of};
 pub use scope::{Asked, Audience, Extent, Scope, Wishes};
 
-/// The rules of this crate, by the file that declares them; a test over the sources holds the list
-/// complete.
+/// The rules of this crate but [`UPGRADE_RULES`], one list for each file. A test fails if one is
+/// missing.
 pub static RULES: &[&[&windlass_source::diag::Rule]] = &[
     crate::components::RULES,
     crate::components::certificates::RULES,
@@ -72,7 +72,7 @@ pub static RULES: &[&[&windlass_source::diag::Rule]] = &[
     crate::templates::variables::RULES,
 ];
 
-/// The rules that are checked where the release before is known.
+/// The rules that compare a release with the previous one.
 pub static UPGRADE_RULES: &[&[&windlass_source::diag::Rule]] = &[
     crate::upgrade::definitions::RULES,
     crate::upgrade::immutable::RULES,

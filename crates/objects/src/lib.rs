@@ -1,5 +1,5 @@
-//! Kubernetes objects of unknown type: values from files, with their places, or from the API,
-//! without any.
+//! Kubernetes objects of unknown type: values from files, with their locations, or from the API,
+//! without.
 //!
 //! Reading is lenient, as Kubernetes' `unstructured` is: what has the wrong type counts as absent.
 //! Edits are checked: they make nothing that they were not asked for, and a field in the way that
@@ -14,7 +14,7 @@ pub mod misfit;
 mod object;
 pub mod opaque_block;
 pub mod pods;
-pub(crate) mod pool;
+mod pool;
 pub mod read;
 pub mod references;
 pub mod scope;
@@ -24,8 +24,7 @@ mod spot;
 pub mod strategic_merge;
 pub mod substituted;
 
-/// The rules of this crate, by the file that declares them; a test over the sources holds the list
-/// complete.
+/// The rules of this crate, one list for each file. A test fails if one is missing.
 pub static RULES: &[&[&windlass_source::diag::Rule]] =
     &[crate::misfit::RULES, crate::pool::RULES, crate::read::RULES];
 
@@ -34,10 +33,8 @@ mod tests;
 
 pub use fields::lookups;
 pub use misfit::{Misfit, Shape};
-pub use object::Object;
-pub use object::{Anchor, Stand};
-pub use pool::Contents;
-pub use pool::Pool;
+pub use object::{Anchor, Object, Stand};
+pub use pool::{Contents, Pool};
 pub use read::{documents, read};
 pub use select::select;
 pub use spot::Spot;

@@ -1,4 +1,4 @@
-//! The files that a `provider.yaml` names, once they are read. Keeps the reading out of the core.
+//! The files that a `provider.yaml` names, as the caller read them: this crate reads no files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,22 +1,19 @@
 //! `provider.yaml`: the description of a provider from which its release is built. Ours is such a
 //! file too.
 //!
-//! Types only; `parse` turns a file into them and reports every fault with its place. All paths in
-//! the file are patterns relative to it, with `*` and `{a,b}`, and `!` before what a list leaves
-//! out; the shell resolves them into [`Inputs`].
+//! [`parse()`] turns a file into typed providers and reports every finding with its location. All
+//! paths in the file are patterns relative to it, with `*` and `{a,b}`, and `!` before what a list
+//! leaves out; the caller reads the matching files and passes them as [`Inputs`].
 
 mod inputs;
 mod kustomization;
-pub(crate) mod parse;
+mod parse;
 mod patch;
 
 pub use inputs::{EXCLUDE, Inputs, Matched, STDIN, Strayed, Wanted};
-pub use kustomization::{Action, Change, Patch};
-pub use kustomization::{KUSTOMIZATION_FILES, Kustomization};
-pub use parse::missing_files;
-pub use parse::{Declared, json_schema, parse};
-pub use patch::Target;
-pub use patch::{ObjectPatch, PatchTarget};
+pub use kustomization::{Action, Change, KUSTOMIZATION_FILES, Kustomization, Patch};
+pub use parse::{Declared, json_schema, missing_files, parse};
+pub use patch::{ObjectPatch, PatchTarget, Target};
 
 use std::collections::BTreeMap;
 
@@ -442,6 +439,5 @@ impl Provider {
     }
 }
 
-/// The rules of this crate, by the file that declares them; a test over the sources holds the list
-/// complete.
+/// The rules of this crate, one list for each file. A test fails if one is missing.
 pub static RULES: &[&[&windlass_source::diag::Rule]] = &[crate::parse::RULES];

@@ -1,12 +1,12 @@
 //! The bootstrap contract as a function: what a config's object needs next, from what was observed
 //! (book: "Contract rules for BootstrapConfig", "Behavior").
 //!
-//! [`reconcile`] looks at a [`World`] and says one [`Step`]: what to read, what to write, or that nothing is to be done. Whoever runs it
-//! does the step, tells the world what came of it, and asks again, until there is nothing to do.
-//! Between two steps nothing is remembered but the world, so that a controller may be killed at any
-//! of them: a fresh one reads, and goes on where the objects stand.
+//! [`reconcile`] returns one [`Step`] for a [`World`]: what to read, what to write, or that nothing
+//! is left. The controller executes the step, records the result in the world, and calls it again.
+//! The world is the only state, so the controller may be killed between two steps: the next one
+//! reads the objects and continues.
 //!
-//! The way is in [`walk`], and always the same: owner and Cluster ([`subject`]), then what data
+//! The order in [`walk`] is fixed: owner and Cluster ([`subject`]), then what data
 //! needs (the same version as the control plane in [`skew`], the init lock in [`lock`],
 //! certificates in [`certificates`], the bootstrap token in [`token`]), then the renderer
 //! ([`rendering`]), then the Secret ([`data_secret`]), then the status ([`status`]).

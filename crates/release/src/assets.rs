@@ -365,7 +365,7 @@ fn misnamed(files: &Tree, shown: &str) -> Report {
 }
 
 /// The finding that a folder is not a release.
-pub fn components_missing(shown: &str) -> Diagnostic {
+pub(crate) fn components_missing(shown: &str) -> Diagnostic {
     let finding = Diagnostic::of(
         &COMPONENTS_MISSING,
         format!("{shown} holds no components file"),
@@ -481,7 +481,7 @@ pub fn versions_below(files: &Tree) -> BTreeSet<String> {
 }
 
 /// The metadata of a release; why there is none that can be used is in the report.
-pub fn read_metadata(
+pub(crate) fn read_metadata(
     files: &Tree,
     shown: &str,
     budget: &Budget,

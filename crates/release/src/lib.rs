@@ -1,12 +1,14 @@
-//! A provider's release: provider.yaml, what is made of it, and container images.
+//! A provider's release: writes it from `provider.yaml` ([`emit`]), reads the files of one
+//! ([`assets`]), and packs it as a container image or OCI artifact ([`oci`]). [`commands`] has
+//! `init`, `generate` and `release`.
 
 pub mod assets;
 pub mod commands;
 pub mod emit;
 pub mod oci;
 
-/// The rules of this crate, by the file that declares them; a test over the sources holds the list
-/// complete.
+/// The rules of this crate but [`VERSION_RULES`], one list for each file. A test fails if one is
+/// missing.
 pub static RULES: &[&[&windlass_source::diag::Rule]] = &[
     crate::assets::RULES,
     crate::commands::generate::RULES,
@@ -31,6 +33,6 @@ pub static RULES: &[&[&windlass_source::diag::Rule]] = &[
     crate::oci::read::RULES,
 ];
 
-/// The rules that are checked where the version of the release is known.
+/// The rules that apply only if the version of the release is known.
 pub static VERSION_RULES: &[&[&windlass_source::diag::Rule]] =
     &[crate::commands::release_check::checksums::RULES];

@@ -1,4 +1,4 @@
-//! Findings as JSON, one shape for all verbs: `apiVersion: report.windlass.dev/v1`.
+//! Findings as JSON, one schema for all commands: `apiVersion: report.windlass.dev/v1`.
 //!
 //! Within v1 keys are added, never removed, renamed or retyped. Every key is always there, `null`
 //! when empty; lists are never null.

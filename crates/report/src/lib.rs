@@ -1,5 +1,5 @@
-//! Turns a [`Report`](windlass_source::diag::Report) into what people and programs read. Pure: values in,
-//! text out.
+//! Writes a [`Report`](windlass_source::diag::Report) as text, JSON, SARIF, JUnit, GitHub workflow
+//! commands, Markdown or HTML, with waivers applied and secrets hidden.
 // Offsets come from several places here, and a panic would print what must be hidden.
 #![cfg_attr(not(test), deny(clippy::string_slice))]
 
@@ -256,8 +256,7 @@ impl Extend<Source> for Sources {
     }
 }
 
-/// The rules of this crate, by the file that declares them; a test over the sources holds the list
-/// complete.
+/// The rules of this crate, one list for each file. A test fails if one is missing.
 pub static RULES: &[&[&windlass_source::diag::Rule]] = &[crate::waivers::RULES];
 
 #[cfg(test)]

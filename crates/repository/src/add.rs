@@ -1,13 +1,12 @@
 //! `repository add`: a release laid out as clusterctl looks for it, the configuration, and the
 //! command to go on with.
 
+use super::configuration::{Entry, merge};
+use windlass_release::assets::Assets;
 use windlass_source::Source;
 use windlass_source::budget::Budget;
 use windlass_source::diag::Report;
 use windlass_source::tree::Tree;
-
-use super::configuration::{Entry, merge};
-use windlass_release::assets::Assets;
 
 /// Where a release goes.
 #[derive(Debug, Clone, Copy)]

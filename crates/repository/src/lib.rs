@@ -2,21 +2,18 @@
 //! `{repository}/{label}/{version}/…` (book: clusterctl, "Creating a local provider repository").
 
 mod add;
-// Tars: only the command line reads and writes them.
 pub mod bundle;
-pub(crate) mod cert_manager;
-pub(crate) mod config_map;
-pub(crate) mod configuration;
+mod cert_manager;
+mod config_map;
+mod configuration;
 pub mod doctor;
-pub(crate) mod images;
+mod images;
 mod init;
-pub(crate) mod list;
-// Registries: only the command line knows them.
-pub(crate) mod mirror;
-pub(crate) mod overrides;
+mod list;
+mod mirror;
+mod overrides;
 pub mod pull;
 pub mod push;
-// What verifies signatures is the command line's.
 pub mod signed;
 pub mod site;
 pub mod tars;
@@ -25,8 +22,7 @@ mod within;
 pub use add::{Added, Destination, Placement, add};
 pub use cert_manager::{Manifest, add_cert_manager, is_manifest, manifest_of};
 pub use config_map::{ConfigMap, config_maps, is_namespace, text as config_map_text};
-pub use configuration::foreign;
-pub use configuration::{CONFIGURATION_FILE, Entry, merge, rebase, relocate};
+pub use configuration::{CONFIGURATION_FILE, Entry, foreign, merge, rebase, relocate};
 pub use images::{ListedImage, images};
 pub use init::{Implied, implied, init_arguments, needs_kubeadm};
 pub use list::{Listed, cert_managers, list, nothing, table};
@@ -36,8 +32,7 @@ pub use windlass_clusterctl::repository::version_of_folder;
 pub use windlass_release::assets::{Assets, CheckedRelease, Stated, judged_release_of, release_of};
 pub use within::{Within, release_within};
 
-/// The rules of this crate, by the file that declares them; a test over the sources holds the list
-/// complete.
+/// The rules of this crate, one list for each file. A test fails if one is missing.
 pub static RULES: &[&[&windlass_source::diag::Rule]] = &[
     crate::bundle::RULES,
     crate::cert_manager::RULES,

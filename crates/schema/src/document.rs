@@ -406,6 +406,16 @@ fn violation_finding(
                 format!("add what is missing, or remove `{}`", last_name(&path)),
             )
         }
+        _ if violation.kind == ViolationKind::Duplicate => {
+            let what = match value {
+                Some(Value::Object(_)) => "has the same key as an earlier item of the list",
+                _ => "is in the list already",
+            };
+            (
+                format!("{path} {what}"),
+                format!("remove one of the two, or change `{}`", last_name(&path)),
+            )
+        }
         Fault::Rule { rule, .. } => (
             format!("{path} {rule}"),
             format!("correct the value of `{}`", last_name(&path)),

@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(fates, expected, "{text}");
     }
 
-    /// What bash and dash do was asked of them (`tests/it/shell_reader.rs`).
+    /// `tests/it/inspect.rs` compares with bash and dash themselves.
     #[test]
     fn what_follows_a_failure_is_known() {
         use Fate::{Answer, Background, EndsScript, Excused, GoesOn, Last};

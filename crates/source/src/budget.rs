@@ -12,11 +12,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 
-use super::steps::{Used, take};
 use crate::diag::{Diagnostic, Report};
+use crate::steps::{Used, take};
 
-pub use super::steps::Steps;
-pub use super::steps::{Exceeded, Resource};
+pub use crate::steps::{Exceeded, Resource, Steps};
 
 /// The maximum number of levels of lists and maps that a value may have, wherever it comes from:
 /// YAML, JSON patches or templates. All that walks or drops a value recurses at most as deep.
@@ -27,9 +26,9 @@ pub const MAX_NESTING: usize = 200;
 pub struct Budget {
     most: [u64; Resource::ALL.len()],
     used: Arc<Used>,
-    /// What other crates keep for the run, by its type.
+    /// Values that other crates store for the run, by type.
     kept: Mutex<BTreeMap<TypeId, Arc<dyn Any + Send + Sync>>>,
-    /// What is said of the document that took the last of it.
+    /// The finding about the document that exceeded the budget.
     blame: OnceLock<Diagnostic>,
 }
 
@@ -81,8 +80,8 @@ impl Budget {
         }
     }
 
-    /// What a crate keeps for the run, such as compiled regular expressions: one value of each type,
-    /// made when it is first asked for.
+    /// Returns the value of this type that crates share for the run, such as compiled regular
+    /// expressions. The first call creates it.
     pub fn kept<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let value = Arc::clone(
@@ -159,7 +158,7 @@ impl Budget {
         own.blame.get().is_none() && own.exceeded().is_none() && self.take_all(own).is_ok()
     }
 
-    /// What somebody got, or will get at the next question.
+    /// The error of the first resource that is spent, if any.
     pub fn exceeded(&self) -> Option<Exceeded> {
         let resource = Resource::ALL
             .into_iter()
@@ -167,7 +166,7 @@ impl Budget {
         Some(self.exceeding(resource))
     }
 
-    /// What who wants too much of a resource gets.
+    /// The error of a request beyond the limit of a resource.
     pub fn exceeding(&self, resource: Resource) -> Exceeded {
         Exceeded {
             resource,

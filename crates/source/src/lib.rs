@@ -1,5 +1,6 @@
-//! What the other crates stand on: texts with their names, findings with their locations, bounds on
-//! work, and folders in memory. Knows nothing of Kubernetes, and never touches a file.
+//! The types that all other crates of Windlass use: named texts ([`source`]), findings with
+//! locations and help ([`diag`]), the limits of a run ([`budget`]), and folders in memory
+//! ([`tree`]). It depends on nothing of Kubernetes and reads no files.
 
 pub mod budget;
 pub mod cut;
@@ -17,6 +18,5 @@ pub mod url;
 
 pub use source::{Source, TextRange};
 
-/// The rules of this crate, by the file that declares them; a test over the sources holds the list
-/// complete.
+/// The rules of this crate, one list for each file. A test fails if one is missing.
 pub static RULES: &[&[&crate::diag::Rule]] = &[crate::source::RULES];

@@ -138,7 +138,8 @@ fn schema_of(object: &Object) -> Option<&'static Schema> {
     core::schema(object.kind(), version)
 }
 
-/// A name that is not a DNS subdomain. Labels and annotations are checked by `preflight::metadata`.
+/// A name that is not a DNS subdomain. `windlass_capi::admission::metadata` checks labels and
+/// annotations.
 fn misnamed(object: &Object) -> Vec<Violation> {
     let name = FieldPath::of_fields("metadata.name");
     let errors = match object.name() {

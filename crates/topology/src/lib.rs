@@ -1,5 +1,5 @@
-//! What a ClusterClass makes of a Cluster: the objects that Cluster API's topology controller would
-//! create, with nothing but files.
+//! The topology controller of Cluster API without a cluster: the objects that it would create for a
+//! Cluster with a ClusterClass. [`plan()`] is the entry point.
 //!
 //! Facts, not code, come from Cluster API v1.14 (`core/reconcilers/topology/cluster`,
 //! `exp/topology/desiredstate`, `core/webhooks/admission`), whose order of steps and whose wording
@@ -46,22 +46,19 @@ mod values;
 mod variables;
 mod version_admission;
 
-/// The rules of this crate, by the file that declares them; a test over the sources holds the list
-/// complete.
+/// The rules of this crate, one list for each file. A test fails if one is missing.
 pub static RULES: &[&[&windlass_source::diag::Rule]] = &[crate::rules::RULES];
 
 #[cfg(test)]
 mod tests;
 
-pub use against::against;
-pub use against::{Changed, Effect};
+pub use against::{Changed, Effect, against};
 pub use given::{GivenBy, given, label_place};
 pub use history::{Condition, History, Lost, Misfit, Reason, Untaken};
 pub use items::Write;
 pub use names::RANDOM;
 pub use origins::{Origins, Stands};
-pub use plan::{Desired, Options, Planned, plan};
-pub use plan::{class_of, clusters, plan_of};
+pub use plan::{Desired, Options, Planned, class_of, clusters, plan, plan_of};
 pub use rules::{
     CLASS_MISSING, CLASS_NONE, CLASS_REJECTED, CLUSTER_NONE, CLUSTER_REJECTED, CONTRACT_ASSUMED,
     DEFAULTS_UNKNOWN, NAME_FAILS, NAMESAKES, PART_EMPTY, PATCH_EXTERNAL, PATCH_FAILS, PATCH_UNUSED,

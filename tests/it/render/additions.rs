@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
-use windlass_bootstrap::render::write::gzip;
+use windlass_source::gzip;
 
 use super::{WORKER, render_text};
 

@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use windlass_bootstrap::render::Encoder;
 use windlass_bootstrap::render::plan::node_plan::{Kubeadm, NodePlan};
 use windlass_bootstrap::render::write::cloud_config::{self, Paths};
-use windlass_bootstrap::render::write::gzip;
 use windlass_bootstrap::render::write::ignition::v3;
 use windlass_capi::api::boot::{IgnitionVersion, OnFailure, Platform, Templating};
 use windlass_capi::api::secret::Sensitive;
 use windlass_source::diag::{FieldPath, Severity};
+use windlass_source::gzip;
 
 use super::node::{one_line_break, read};
 use super::render_text;

@@ -9,13 +9,13 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use windlass_bootstrap::render::plan::node_plan::{Kubeadm, NodePlan, PlannedUser};
 use windlass_bootstrap::render::write::cloud_config::{PLACEHOLDER, Paths, run_items};
-use windlass_bootstrap::render::write::gzip;
 use windlass_capi::api::boot::Templating;
 use windlass_capi::api::files::TransferEncoding;
 use windlass_capi::api::secret::Sensitive;
 use windlass_go_yaml::yaml;
 use windlass_source::Source;
 use windlass_source::budget::Budget;
+use windlass_source::gzip;
 
 /// The node that the document makes; `None` when cloud-init would reject it.
 pub(super) fn read(data: &[u8]) -> Option<Value> {

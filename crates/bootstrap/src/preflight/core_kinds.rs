@@ -1,6 +1,6 @@
 //! What the API server and the webhooks reject of the objects of Cluster API's core: schemas, rules
-//! and webhooks are those of `admission::core`. A field that a release before v1.14 does not have
-//! is accepted.
+//! and webhooks are those of `windlass_capi::admission::core`. A field that a release before v1.14
+//! does not have is accepted.
 
 use serde_json::Value;
 

@@ -10,7 +10,7 @@ use super::Subject;
 use windlass_capi::contract::{Image, ImageFault};
 use windlass_objects::{Object, fields};
 use windlass_schema::name::subdomain_errors;
-use windlass_source::diag::{Diagnostic, FieldPath, Quoted, rules};
+use windlass_source::diag::{Diagnostic, FieldPath, Quoted, Segment, rules};
 use windlass_source::nearest::nearest;
 
 rules! {
@@ -165,18 +165,32 @@ fn rejected(path: &FieldPath, text: &str, form: Form) -> Option<Diagnostic> {
     Some(finding.help(help))
 }
 
-/// The finding about the repository of images at a field of an object, if it ends with `/`.
+/// The finding about the repository of images at a field of an object, as [`check`] has it.
 pub fn rejected_repository(object: &Object, path: &FieldPath) -> Option<Diagnostic> {
-    let text = fields::at(object.value(), path.segments())?.as_str()?;
-    let is_repository = path.to_string().ends_with("mageRepository") && text.ends_with('/');
+    let segments = path.segments();
+    let text = fields::at(object.value(), segments)?.as_str()?;
+    let is_configuration = |segment: &Segment| matches!(segment, Segment::Field(name) if name == "clusterConfiguration");
+    let spec = segments.iter().position(is_configuration)?;
+    let spec = fields::at(object.value(), &segments[..spec])?;
+    let commands = fields::items(spec, &["preKubeadmCommands"]).iter();
+    let is_made = has_variable(text)
+        || commands
+            .filter_map(Value::as_str)
+            .any(|command| command.contains(text));
+    let is_repository = path.to_string().ends_with("mageRepository") && !is_made;
     let finding = rejected(path, text, Form::Repository).filter(|_| is_repository)?;
     Some(finding.at(object.place(path)))
+}
+
+/// Whether a text has a variable of jinja, or of a shell.
+fn has_variable(text: &str) -> bool {
+    ["{{", "{%", "$"].iter().any(|sign| text.contains(sign))
 }
 
 /// Whether nobody knows here what kubeadm reads: jinja gives the value, or a command writes another
 /// one over it.
 fn is_made_on_node(subject: &Subject<'_>, text: &str) -> bool {
-    if ["{{", "{%", "$"].iter().any(|sign| text.contains(sign)) {
+    if has_variable(text) {
         return true;
     }
     let is_placeholder = !text.contains(char::is_whitespace) && text.len() > 3;
@@ -269,7 +283,7 @@ impl Form {
             ),
             Form::Repository if !is_repository(text) => said(
                 "it is not a repository of images",
-                "write such as registry.k8s.io, without `/` at the end",
+                "write it such as registry.k8s.io: lower case, without a scheme and without `/` at the end",
             ),
             Form::InitPhase => unknown_phase(text, "init", &INIT_PHASES),
             Form::JoinPhase => unknown_phase(text, "join", &JOIN_PHASES),

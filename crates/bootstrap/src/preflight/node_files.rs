@@ -99,8 +99,9 @@ fn owner(
     let help = match why {
         Unresolved::Number => "write names, such as `root:root`".to_owned(),
         _ => format!(
-            "remove the owner, and set it with `chown {} {path}` in `preKubeadmCommands`",
-            Quoted(&file.owner)
+            "remove the owner, and set it with `chown {} {}` in `preKubeadmCommands`",
+            Quoted(&windlass_shell::quoted(&file.owner)),
+            windlass_shell::quoted(path)
         ),
     };
     Some(

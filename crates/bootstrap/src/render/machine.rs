@@ -8,11 +8,12 @@ use crate::render::input::target::{ConfigKind, Target};
 use crate::render::plan::planner::Planner;
 use crate::render::validation::{config, whole, windows};
 use crate::render::write::rendered::Rendered;
-use crate::render::write::{cloud_config, gzip, ignition, quirks, size};
+use crate::render::write::{cloud_config, ignition, quirks, size};
 use windlass_capi::api::boot::{Compression, Format, IgnitionVersion};
 use windlass_capi::api::secret::Sensitive;
 use windlass_objects::Pool;
 use windlass_source::diag::Class;
+use windlass_source::gzip;
 
 /// What came of rendering a machine, and so what a controller does next. The notes say why.
 #[derive(Debug, Clone, PartialEq)]

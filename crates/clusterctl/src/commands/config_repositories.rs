@@ -30,7 +30,7 @@ impl Output {
     }
 }
 
-/// Runs the verb; gives what is printed.
+/// Runs the command; returns its standard output.
 ///
 /// # Errors
 /// The message of clusterctl.

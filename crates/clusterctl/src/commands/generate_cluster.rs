@@ -4,7 +4,7 @@
 use crate::{self as clusterctl, ClusterOptions, Config, Log, Rejection, World};
 use windlass_report::text::visible_lines;
 
-/// Runs the verb; gives what is printed.
+/// Runs the command; returns its standard output.
 ///
 /// # Errors
 /// The message of clusterctl.

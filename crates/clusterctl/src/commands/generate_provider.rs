@@ -16,7 +16,7 @@ pub enum Shown {
     Description,
 }
 
-/// Runs the verb for `name[:version]`; gives what is printed.
+/// Runs the command for `name[:version]`; returns its standard output.
 ///
 /// # Errors
 /// The message of clusterctl.

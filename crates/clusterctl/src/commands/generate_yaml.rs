@@ -2,7 +2,7 @@
 
 use crate::{self as clusterctl, Config, Rejection, TemplateSource};
 
-/// Runs the verb; gives what is printed.
+/// Runs the command; returns its standard output.
 ///
 /// # Errors
 /// The message of clusterctl.

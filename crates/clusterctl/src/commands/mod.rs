@@ -1,4 +1,4 @@
-//! Commands that answer as clusterctl's of the same name do.
+//! The commands of clusterctl that need no cluster, with its output and messages.
 
 pub mod config_repositories;
 pub mod generate_cluster;

@@ -1,9 +1,8 @@
 //! Where clusterctl looks for its configuration and its overrides.
 
+use super::formats::EXTENSIONS;
 use crate::World;
 use windlass_go_text::path::join;
-
-use super::formats::EXTENSIONS;
 
 /// The folder below `$XDG_CONFIG_HOME`.
 const XDG_FOLDER: &str = "cluster-api";

@@ -1,13 +1,12 @@
 //! A repository in a folder: `{base}/{label}/{version}/{file}`.
 
+use super::versions::{self, Choice, FileRejection, LATEST, Reason, Releases};
 use crate::files::{EntryKind, FileFault};
 use crate::provider::Provider;
 use crate::{Rejection, World};
 use windlass_capi::contract::parse_semantic;
 use windlass_go_text as go;
 use windlass_go_text::path::join;
-
-use super::versions::{self, Choice, FileRejection, LATEST, Reason, Releases};
 use windlass_go_text::url::Url;
 
 #[derive(Debug, Clone)]

@@ -10,7 +10,7 @@ const MOST_PAIRS: usize = 4_000_000;
 
 /// The changes of whole lines, in bytes of `old`, and what stands there in `new`; none when the
 /// texts are equal.
-pub fn changed_lines(old: &str, new: &str, budget: &Budget) -> Vec<(Range<usize>, String)> {
+pub(crate) fn changed_lines(old: &str, new: &str, budget: &Budget) -> Vec<(Range<usize>, String)> {
     let (before, after): (Vec<&str>, Vec<&str>) = (
         old.split_inclusive('\n').collect(),
         new.split_inclusive('\n').collect(),

@@ -16,7 +16,9 @@ mod same;
 pub mod verdict;
 
 pub use effect::{Effect, Machine, Verdict};
-pub use lines::changed_lines;
 pub use parts::{Kind, Part, parts};
-pub use same::{SAID, certificates_folder, made_same, without_tokens};
-pub use verdict::{maker, verdict};
+pub use verdict::verdict;
+
+pub(crate) use lines::changed_lines;
+pub(crate) use same::{SAID, certificates_folder, made_same, without_tokens};
+pub(crate) use verdict::maker;

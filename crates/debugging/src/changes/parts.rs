@@ -7,13 +7,13 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use windlass_bootstrap::render::write::gzip;
 use windlass_bootstrap::render::write::ignition::data_url;
 use windlass_go_yaml::goyaml;
 use windlass_go_yaml::yaml;
 use windlass_objects::fields;
 use windlass_source::Source;
 use windlass_source::budget::Budget;
+use windlass_source::gzip;
 
 /// The maximum number of bytes to which the compressed parts of one machine's data may come
 /// together, and itself.

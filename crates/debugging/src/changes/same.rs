@@ -13,7 +13,7 @@ const HASH: &str = "sha256:<hash of the CA's key>";
 const CERTIFICATE: &str = "<certificate>";
 
 /// What is not compared, for people.
-pub const SAID: &str =
+pub(crate) const SAID: &str =
     "bootstrap tokens, hashes of the CA's key and the cluster's certificates are not compared";
 
 /// The certificates and keys of a cluster, below its folder for certificates (Cluster API,
@@ -47,7 +47,7 @@ static CERTIFICATE_DATA: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The folder in which a machine has the certificates of its cluster: where the key for service
 /// accounts is, or else kubeadm's own.
-pub fn certificates_folder(parts: &[Part]) -> &str {
+pub(crate) fn certificates_folder(parts: &[Part]) -> &str {
     let of_key = parts
         .iter()
         .filter(|part| part.kind == Kind::File)
@@ -57,7 +57,7 @@ pub fn certificates_folder(parts: &[Part]) -> &str {
 
 /// The part with that made the same; `folder` has the cluster's certificates. Whether something of
 /// it was.
-pub fn made_same(part: &mut Part, folder: &str) -> bool {
+pub(crate) fn made_same(part: &mut Part, folder: &str) -> bool {
     let below = part
         .name
         .strip_prefix(folder)
@@ -86,7 +86,7 @@ pub fn made_same(part: &mut Part, folder: &str) -> bool {
 }
 
 /// A text without the bootstrap tokens in it, for people.
-pub fn without_tokens(text: &str) -> Cow<'_, str> {
+pub(crate) fn without_tokens(text: &str) -> Cow<'_, str> {
     TOKENS.replace_all(text, TOKEN)
 }
 

@@ -16,7 +16,7 @@ const OF_TEMPLATE_WEBHOOK: &str =
     "Cluster API v1.10 to v1.14, webhook of KubeadmControlPlaneTemplate, ValidateUpdate";
 
 /// What makes machines of a config; `None` when nothing in the pool does.
-pub fn maker<'a>(pool: &'a Pool, target: &Target<'a>) -> Option<&'a Object> {
+pub(crate) fn maker<'a>(pool: &'a Pool, target: &Target<'a>) -> Option<&'a Object> {
     if target.is_control_plane_object() {
         return Some(target.config);
     }

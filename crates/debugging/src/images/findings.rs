@@ -80,7 +80,7 @@ pub fn version_unknown(place: Place, first: &str, others: usize) -> Diagnostic {
 
 /// The finding for a Kubernetes version outside of the table; `missing` are the components whose
 /// image is not listed.
-pub fn version_uncovered(version: &str, missing: &[&str]) -> Diagnostic {
+pub(crate) fn version_uncovered(version: &str, missing: &[&str]) -> Diagnostic {
     let (first, last) = super::covered();
     let message = format!(
         "kubeadm's tags are known for Kubernetes {first} to {last}, not for {}; not listed: {}",
@@ -93,7 +93,7 @@ pub fn version_uncovered(version: &str, missing: &[&str]) -> Diagnostic {
 }
 
 /// The finding for a patch version whose sources were not read.
-pub fn version_assumed(version: &str, from: &str) -> Diagnostic {
+pub(crate) fn version_assumed(version: &str, from: &str) -> Diagnostic {
     let message = format!(
         "the tags of coredns, etcd and pause of Kubernetes {} were not verified: those of {from} are listed",
         Quoted(version)

@@ -67,7 +67,7 @@ pub struct PulledImage {
 }
 
 /// The images of a machine that its config names outside of kubeadm's settings.
-pub fn of_config(
+pub(crate) fn of_config(
     target: &Target<'_>,
     rendered: &Rendered,
     budget: &Budget,
@@ -90,7 +90,7 @@ pub fn of_config(
 
 /// The finding for an image of kubeadm whose name is none, or is computed: settings of the user are
 /// parts of it.
-pub fn unlisted(config: &Object, pulled: &PulledImage) -> Option<Diagnostic> {
+pub(crate) fn unlisted(config: &Object, pulled: &PulledImage) -> Option<Diagnostic> {
     let spot = Spot {
         field: pulled.fields.first().cloned().unwrap_or_default(),
         line: None,

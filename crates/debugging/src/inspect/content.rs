@@ -4,9 +4,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use windlass_bootstrap::render::write::gzip;
 use windlass_go_text::base64;
 use windlass_source::budget::{Budget, Resource};
+use windlass_source::gzip;
 
 /// The maximum number of bytes that unpacking may give.
 pub(crate) const MOST_UNPACKED: usize = 16 << 20;
@@ -26,7 +26,11 @@ static KUBEADM: LazyLock<Regex> = LazyLock::new(|| {
 ///
 /// # Errors
 /// What of the encoding is wrong.
-pub fn of_write_files(content: &str, encoding: &str, budget: &Budget) -> Result<Vec<u8>, String> {
+pub(crate) fn of_write_files(
+    content: &str,
+    encoding: &str,
+    budget: &Budget,
+) -> Result<Vec<u8>, String> {
     let from_base64 =
         || base64::decode(content.trim()).map_err(|at| format!("no base64 from its byte {at} on"));
     match encoding.trim().to_ascii_lowercase().as_str() {

@@ -494,7 +494,7 @@ pub(super) fn begins_as_data(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use windlass_bootstrap::render::write::gzip;
+    use windlass_source::gzip;
 
     const DOCUMENT: &str = "#cloud-config\nruncmd: [a]\n";
 

@@ -36,18 +36,16 @@ mod windows;
 pub use cloud_config::JINJA_FIRST;
 pub use foreign::of_folder;
 pub use judge::{FoundCertificate, Sentinel};
-pub use layers::SecretFacts;
-
-pub use layers::documents_in;
-use windlass_capi::api::secret::Sensitive;
-use windlass_capi::api::time::Timestamp;
+pub use layers::{SecretFacts, documents_in};
 
 use layers::Unpacked;
 use step::{Action, Document, Failure, Form, Step};
-use windlass_bootstrap::render::write::gzip;
+use windlass_capi::api::secret::Sensitive;
+use windlass_capi::api::time::Timestamp;
 use windlass_source::Source;
 use windlass_source::budget::Budget;
 use windlass_source::diag::{Diagnostic, Report};
+use windlass_source::gzip;
 
 /// The result of reading bootstrap data back.
 #[derive(Debug, Default)]
@@ -147,7 +145,7 @@ pub fn log_text(bytes: &[u8], budget: &Budget) -> String {
 }
 
 /// The text of data that is a log, and `None` of other data.
-pub fn log_in(bytes: &[u8]) -> Option<String> {
+pub(crate) fn log_in(bytes: &[u8]) -> Option<String> {
     let unpacked = layers::is_gzip(bytes)
         .then(|| gzip::decompress(bytes, content::MOST_UNPACKED))
         .flatten();

@@ -1,6 +1,6 @@
 //! What a shell makes of the steps that are one script: which failure is seen, which commands never
-//! run, and whether the sentinel file is written only after success. The script itself
-//! `text::shell` reads.
+//! run, and whether the sentinel file is written only after success. `windlass_shell` parses the
+//! script.
 
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;

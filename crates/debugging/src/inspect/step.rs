@@ -194,4 +194,4 @@ impl Failure {
 
 /// The file by which Cluster API knows that a machine came up (book: "Bootstrap provider: sentinel
 /// file").
-pub const SENTINEL: &str = "bootstrap-success.complete";
+pub(crate) const SENTINEL: &str = "bootstrap-success.complete";

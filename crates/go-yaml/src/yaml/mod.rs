@@ -29,7 +29,9 @@ pub use limits::Limits;
 pub use node::{Document, Entry, Mapping, Node, Value};
 pub use origin::{DocumentValue, Origin, Values};
 pub use parallel::{has_anchors, is_one_a_mark};
-pub use syntax::{SYNTAX, is_rejected};
+pub use syntax::SYNTAX;
+
+pub(crate) use syntax::is_rejected;
 
 use self::builder::Builder;
 use self::limits::{SIZE_EXCEEDED, Stop, Tally, exhausted};

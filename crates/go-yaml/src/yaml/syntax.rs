@@ -26,7 +26,7 @@ rules! {
 
 /// The characters outside YAML 1.1's printable set, which go-yaml rejects: controls, U+FFFE
 /// and U+FFFF.
-pub fn is_rejected(c: char) -> bool {
+pub(crate) fn is_rejected(c: char) -> bool {
     match c {
         '\t' | '\n' | '\r' | '\u{85}' => false,
         '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => true,

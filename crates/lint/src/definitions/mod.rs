@@ -12,8 +12,7 @@ pub(crate) mod rights;
 mod unmet;
 pub(crate) mod versions;
 
-use windlass_capi::contract::labels;
-use windlass_capi::contract::{book, crd_name};
+use windlass_capi::contract::{book, crd_name, labels};
 use windlass_objects::Object;
 use windlass_schema::structural;
 use windlass_source::budget::Budget;

@@ -1,4 +1,6 @@
-//! `init`, `generate` and `release …`: values in, values and a report out.
+//! `init`, `generate` and `release …`: values in, values and a report out. `release_changes`,
+//! `release_compare` and `release_provenance` are the options `-v 1`, `--check` and `--provenance`
+//! of `release build`.
 
 pub mod generate;
 pub mod init;

@@ -254,7 +254,7 @@ fn undeclared_labels(crd: &Object, wanted: &[(String, String)]) -> Report {
 }
 
 /// Whether a label key is `cluster.x-k8s.io/v…`, with a version of the form that Kubernetes uses.
-pub fn is_contract_label(key: &str) -> bool {
+pub(crate) fn is_contract_label(key: &str) -> bool {
     key.strip_prefix(labels::CONTRACT_PREFIX)
         .and_then(|rest| rest.strip_prefix('v'))
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
@@ -262,7 +262,7 @@ pub fn is_contract_label(key: &str) -> bool {
 
 /// Whether core objects refer to the kind of a CRD of such a provider, so that the core looks it up
 /// by its contract labels (book: "All resources: version").
-pub fn is_looked_up(provider_type: ProviderType, roles: &Roles, crd: &Object) -> bool {
+pub(crate) fn is_looked_up(provider_type: ProviderType, roles: &Roles, crd: &Object) -> bool {
     let role = roles.of(&KindFacts {
         group: crd.text(&["spec", "group"]),
         kind: crd.text(&["spec", "names", "kind"]),

@@ -16,7 +16,7 @@ rules! {
 }
 
 /// The name of the file in a release.
-pub const INSTALL_FILE: &str = "install.yaml";
+pub(crate) const INSTALL_FILE: &str = "install.yaml";
 
 /// The file for the components of some providers, with what was `read` of each; `None` where one of
 /// them has variables without a default, which is reported, or where clusterctl rejects one, which

@@ -1,5 +1,5 @@
 //! The Namespace and the Deployment of the manager (book: clusterctl, "Target namespace",
-//! "Controllers & Watching namespace"; ports and probes from `contract::manager`).
+//! "Controllers & Watching namespace"; ports and probes from `windlass_capi::contract::manager`).
 
 use serde_json::{Map, Value, json};
 

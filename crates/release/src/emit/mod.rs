@@ -18,6 +18,6 @@ pub(crate) mod patches;
 pub(crate) mod rbac;
 pub mod release;
 pub mod sbom;
-pub mod stamp;
+pub(crate) mod stamp;
 pub mod statement;
 pub mod webhooks;

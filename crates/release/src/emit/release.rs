@@ -255,7 +255,7 @@ fn add_metadata(release: &mut Release, plan: &Plan<'_>) -> Option<MetadataFile> 
 }
 
 /// Which image the manager of a provider gets.
-pub fn image_of(plan: &Plan<'_>, declared: &Declared) -> ManagerImage {
+pub(crate) fn image_of(plan: &Plan<'_>, declared: &Declared) -> ManagerImage {
     let label = declared.provider.label();
     let given = || {
         plan.images
@@ -338,7 +338,7 @@ pub fn write(objects: &[Object]) -> Result<String, (&Object, goyaml::EmitError)>
 }
 
 /// The finding that an object cannot be written.
-pub fn not_writable(object: &Object, error: &goyaml::EmitError) -> Diagnostic {
+pub(crate) fn not_writable(object: &Object, error: &goyaml::EmitError) -> Diagnostic {
     let finding = Diagnostic::of(
         &NOT_WRITABLE,
         format!("{} cannot be written as YAML: {error}", object.title()),

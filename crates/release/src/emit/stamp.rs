@@ -12,7 +12,7 @@ use windlass_source::diag::{Diagnostic, Report};
 
 /// Names before and after stamping, by kind.
 #[derive(Debug, Default)]
-pub struct Renames(BTreeMap<(String, String), String>);
+pub(crate) struct Renames(BTreeMap<(String, String), String>);
 
 impl Renames {
     /// Adds the name of an object that no file has.
@@ -29,7 +29,7 @@ impl Renames {
 
 /// Sets the namespace and the prefixed name of objects that were read from files. Returns the
 /// renames, for updating references. CRDs keep their names, which the contract requires.
-pub fn place_and_name(names: &Names, objects: &mut [Object]) -> (Renames, Report) {
+pub(crate) fn place_and_name(names: &Names, objects: &mut [Object]) -> (Renames, Report) {
     let mut renames = Renames::default();
     let mut report = Report::new();
     for object in objects {
@@ -53,7 +53,7 @@ pub fn place_and_name(names: &Names, objects: &mut [Object]) -> (Renames, Report
 
 /// Lets references between objects follow the new names, and those that name a namespace too, such
 /// as subjects of bindings, the namespace.
-pub fn follow(names: &Names, renames: &Renames, object: &mut Object) -> Option<Diagnostic> {
+pub(crate) fn follow(names: &Names, renames: &Renames, object: &mut Object) -> Option<Diagnostic> {
     let mut edits = Vec::new();
     for reference in references(object.value()).0 {
         let new = renames.get(reference.kind, reference.name);

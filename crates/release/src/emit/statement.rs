@@ -2,7 +2,6 @@
 //! <https://slsa.dev/spec/v1.1/provenance>). It claims no level: who signs it vouches for it.
 
 use serde_json::{Map, Value, json};
-
 use sha2::{Digest, Sha256};
 
 use super::checksums::{CHECKSUMS_FILE, listed};

@@ -3,7 +3,8 @@
 //!
 //! `writer` is the only place where markup is made of texts; `page` has what is around a report,
 //! `style.css` how it looks. What several reports have is here too: `table`, `treemap`, `findings`,
-//! and contents that are folded (`fold`). The views of the verbs are beside their texts, in `ops`.
+//! and contents that are folded (`fold`). The page of a command is in
+//! `html.rs` of its module in `commands` of a crate.
 
 mod findings;
 mod fold;

@@ -1,4 +1,4 @@
-//! Rows with aligned columns, as the verbs that list things print them.
+//! Tables with aligned columns.
 
 use super::visible;
 

@@ -1,6 +1,6 @@
 //! Findings about the user's documents: what is wrong, where it stands, what to do.
 //!
-//! A [`Diagnostic`] is data. It is never printed here; the `report` module turns a [`Report`] into
+//! A [`Diagnostic`] is data. It is never printed here; `windlass-report` turns a [`Report`] into
 //! text or JSON. A fault in a document is always a `Diagnostic` and never an `Err`: `Err` is for
 //! the world (a file that cannot be read).
 
@@ -16,17 +16,13 @@ mod text;
 use std::ops::Range;
 
 pub use descent::Descent;
-pub use path::FieldPath;
-pub use path::Segment;
+pub use path::{FieldPath, Segment};
 pub use place::{Place, Position, Span};
 pub use remedy::{Part, Remedy, Setting};
 pub use report::{Report, Summary};
-pub use rule::PROJECT;
-pub use rule::rules;
-pub use rule::{Class, Rule};
+pub use rule::{Class, PROJECT, Rule, rules};
 pub use shared::Shared;
-pub use text::Quoted;
-pub use text::Text;
+pub use text::{Quoted, Text};
 
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

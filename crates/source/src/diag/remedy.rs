@@ -1,7 +1,7 @@
 //! What to do about a finding: words, and which settings of the request would correct it.
 //!
-//! The core does not know how a request is made. On the command line a setting is a flag, and only
-//! `cli` writes it as one.
+//! The crates do not know how a request is made. On the command line a setting is a flag, which
+//! `src/cli` writes.
 
 use std::fmt;
 

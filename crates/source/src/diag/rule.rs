@@ -52,7 +52,8 @@ pub struct Rule {
     /// Its number in the catalogue of checks of a provider's release, such as `M04`; not every
     /// rule has one.
     pub catalogue: Option<&'static str>,
-    /// Its page for `explain`, the text of `crates/*/src/pages/<id>.md`: `## Why` it matters, the
+    /// Its page for `explain`, the text of `src/pages/<id>.md` of its crate: `## Why` it matters,
+    /// the
     /// `## Fix`, and where the check runs on files a `## Bad` and a `## Good` example, which are
     /// run as tests.
     pub page: &'static str,
@@ -188,8 +189,9 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Declares the rules of a file: a static for each, and `RULES` with all of them, which the
-/// registry lists. The page of a rule is `crates/*/src/pages/<id>.md`; without one the build fails.
+/// Declares the rules of a file: a static for each, and `RULES` with all of them, which `lib.rs` of
+/// the crate lists. The page of a rule is `src/pages/<id>.md` of the crate; without it the build
+/// fails.
 ///
 /// ```text
 /// rules! {

@@ -1,11 +1,11 @@
 //! What is above a config: the Machine or MachinePool that it is for, or the object that will
 //! make such.
 
+use serde_json::Value;
+
 use super::cluster::Reference;
 use super::request::FeatureGates;
-use serde_json::Value;
-use windlass_capi::contract::CORE_GROUP;
-use windlass_capi::contract::labels;
+use windlass_capi::contract::{CORE_GROUP, labels};
 use windlass_objects::fields::field;
 use windlass_objects::{Object, Pool, Spot};
 use windlass_source::diag::FieldPath;

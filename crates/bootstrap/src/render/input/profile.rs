@@ -6,15 +6,14 @@
 
 use std::fmt;
 
-use windlass_capi::admission;
-use windlass_capi::admission::core::versions::VersionCheck;
-use windlass_source::diag::{Remedy, Setting};
-
 use semver::Version;
 
+use windlass_capi::admission;
+use windlass_capi::admission::core::versions::VersionCheck;
 use windlass_capi::api::names::Version as ApiVersion;
 use windlass_capi::contract::parse_tolerant;
 use windlass_capi::contract::rollout::Release;
+use windlass_source::diag::{Remedy, Setting};
 
 /// The kubeadm bootstrap provider of a CAPI release, as far as its output differs from that of
 /// others.

@@ -8,8 +8,7 @@ use super::request::Request;
 use super::role::Role;
 use super::target::Target;
 use super::{cluster_class, placeholder};
-use windlass_capi::contract::CORE_GROUP;
-use windlass_capi::contract::labels;
+use windlass_capi::contract::{CORE_GROUP, labels};
 use windlass_objects::{Object, Pool, Spot};
 use windlass_source::diag::{Diagnostic, FieldPath, Remedy, Setting, rules};
 

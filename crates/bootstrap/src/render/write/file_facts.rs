@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::gzip;
 use crate::render::plan::node_plan::PlannedFile;
 use windlass_capi::api::boot::Format;
 use windlass_go_text::base64;
+use windlass_source::gzip;
 
 /// Accounts and groups that the base system of a distribution has: Debian's `base-passwd`,
 /// Fedora's `setup`, Flatcar's `baselayout`, Photon's `filesystem`, and the `sysusers.d` files of

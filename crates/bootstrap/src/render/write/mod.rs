@@ -10,5 +10,3 @@ pub mod quirks;
 pub(crate) mod rendered;
 pub mod secret;
 pub mod size;
-
-pub use windlass_source::gzip;

@@ -1,6 +1,5 @@
 //! How large bootstrap data may be, and what makes it large.
 
-use super::gzip;
 use super::limits::{Limit, is_moved_by_default, of_kind};
 use super::rendered::Rendered;
 use crate::render::input::outcome::Notes;
@@ -9,6 +8,7 @@ use crate::render::input::target::Target;
 use crate::render::plan::content::TOO_LARGE;
 use windlass_capi::api::boot::{Compression, Format};
 use windlass_source::diag::Diagnostic;
+use windlass_source::gzip;
 
 const SECRET_LIMIT: usize = 1_048_576;
 

@@ -1,6 +1,6 @@
 //! The validating webhook of Cluster without its topology: `validate` in
-//! `core/webhooks/admission/cluster.go` of Cluster API v1.14. Its networks are checked by
-//! `preflight::networks`.
+//! `core/webhooks/admission/cluster.go` of Cluster API v1.14. `windlass-bootstrap` checks its
+//! networks (`preflight::networks`).
 
 use std::net::IpAddr;
 

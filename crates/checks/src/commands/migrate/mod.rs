@@ -8,10 +8,11 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use windlass_capi::migrate::{DocumentId, Family, Wanted};
+
 use self::judged::Findings;
 use windlass_capi::api::names::Version;
 use windlass_capi::migrate::{self, Guidance, MigratedFile};
-pub use windlass_capi::migrate::{DocumentId, Family, Wanted};
 use windlass_report::text::Changed;
 use windlass_source::Source;
 use windlass_source::budget::Budget;

@@ -1,7 +1,7 @@
 //! `outlook PATH…`: what stops working in files, by the release that ends it. Each file of this
-//! folder has one subject, with its rule beside its check; the facts are in `contract::endings`, and
-//! those about flags, gates and Kubernetes' APIs beside the checks of `preflight` and `lint` that use
-//! them.
+//! folder has one subject, with its rule beside its check. The facts are in
+//! `windlass_capi::contract::endings`; those about flags, gates and Kubernetes' APIs are beside the
+//! checks of `windlass_bootstrap::preflight` and `windlass_lint` that use them.
 
 pub(crate) mod api_versions;
 pub(crate) mod cloud_init;

@@ -42,8 +42,8 @@ impl Ends {
         }
     }
 
-    /// The end with a Kubernetes minor version 1, by the tables of `preflight` and `lint`, which
-    /// say what they were made of; `None` for versions without a date.
+    /// The end with Kubernetes 1.`minor`, by the tables of `windlass_bootstrap::preflight` and
+    /// `windlass_lint`, which name their sources; `None` for versions without a date.
     pub(super) fn in_kubernetes(minor: u64) -> Option<Self> {
         let release = endings::kubernetes(minor)?;
         Some(Ends {

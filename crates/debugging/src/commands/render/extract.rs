@@ -9,8 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use super::report::{Disclosure, commands};
 use windlass_bootstrap::render::Rendered;
 use windlass_bootstrap::render::write::cloud_config::NodeFile;
-use windlass_bootstrap::render::write::gzip;
 use windlass_source::budget::Budget;
+use windlass_source::gzip;
 use windlass_source::tree::Tree;
 
 /// The maximum number of bytes that a compressed file may have on the node; larger ones are

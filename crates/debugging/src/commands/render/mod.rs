@@ -9,8 +9,9 @@ pub mod topology;
 pub use extract::{extract, is_gzip, unpacked};
 pub use html::page;
 pub use report::{Disclosure, MachineReport, machine_report};
-pub use topology::{CLASS_ABSENT, planned};
-pub use topology::{PlannedConfig, Topologies, with_histories, with_topologies};
+pub use topology::{
+    CLASS_ABSENT, PlannedConfig, Topologies, planned, with_histories, with_topologies,
+};
 
 use std::collections::{BTreeMap, BTreeSet};
 

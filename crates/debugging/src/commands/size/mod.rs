@@ -17,12 +17,12 @@ use super::render::{Machine, Rendering, unpacked};
 use crate::inspect::sections::{Section, SectionKind, sections};
 use windlass_bootstrap::render::Rendered;
 use windlass_bootstrap::render::input::placeholder::without_pattern;
-use windlass_bootstrap::render::write::gzip;
 use windlass_bootstrap::render::write::limits::{LIMITS, Limit, base64_len, of_kind};
 use windlass_capi::api::boot::{Compression, Format};
 use windlass_objects::Pool;
 use windlass_source::budget::Budget;
 use windlass_source::diag::{Diagnostic, Report, rules};
+use windlass_source::gzip;
 
 rules! {
     /// the user data of a machine exceeds the share of the limit that `--fail-over` allows

@@ -253,7 +253,7 @@ fn objects(
 }
 
 /// The fields that differ between two versions of an object. Secrets are redacted.
-pub fn fields_changed(old: &Value, new: &Value, budget: &Budget) -> Vec<FieldChange> {
+pub(crate) fn fields_changed(old: &Value, new: &Value, budget: &Budget) -> Vec<FieldChange> {
     fields::compare(old, new)
         .into_iter()
         .map(|found| found.shown(old, new, false, budget))

@@ -8,8 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 use super::scalar::{Block, block};
 use crate::render::input::request::Encoder;
 use crate::render::plan::node_plan::PlannedFile;
-use crate::render::write::gzip;
 use windlass_capi::api::files::TransferEncoding;
+use windlass_source::gzip;
 
 /// A content as it is in the document.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{data_url, script};
 use crate::render::plan::node_plan::NodePlan;
 use crate::render::write::cloud_config::{NodeFile, Phase, RunItem};
-use crate::render::write::gzip;
+use windlass_source::gzip;
 
 /// The most that all compressed parts of a config are unpacked to.
 const LARGEST: usize = 64 << 20;

@@ -9,12 +9,12 @@ use super::{
     Systemd, Unit, User, VERSION, check,
 };
 use crate::render::plan::node_plan::{NodePlan, PlannedUser};
-use crate::render::write::gzip;
 use crate::render::write::ignition::{data_url, json, texts};
 use windlass_capi::api::boot::Compression;
 use windlass_capi::api::secret::Sensitive;
 use windlass_capi::api::v1beta2::{self, DiskSetup, Ntp};
 use windlass_source::diag::FieldPath;
+use windlass_source::gzip;
 
 /// A plan as Ignition 3.4, with another config that is merged into it. `spec` is where the plan's
 /// fields are in the user's object.

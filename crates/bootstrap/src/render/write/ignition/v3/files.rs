@@ -9,12 +9,12 @@ use base64::engine::general_purpose::STANDARD;
 use super::{Directory, File, Owner, Resource};
 use crate::render::plan::node_plan::{NodePlan, PlannedDirectory, PlannedFile};
 use crate::render::write::cloud_config::{Block, block};
-use crate::render::write::gzip;
 use crate::render::write::ignition::script::{self, KUBEADM_FILE, SCRIPT_FILE};
 use crate::render::write::ignition::{data_url, texts};
 use windlass_capi::api::files::TransferEncoding;
 use windlass_capi::api::v1beta2::Ntp;
 use windlass_source::diag::FieldPath;
+use windlass_source::gzip;
 
 const DEFAULT_MODE: u32 = 0o644;
 
