@@ -4,7 +4,7 @@
 //! Data is taken apart as the node takes it apart ([`parts`]), so that what we render and what a
 //! data Secret holds can be compared. What is new in every machine is made the same on both sides
 //! ([`same`]). What becomes of machines that run is a table of Cluster API's own rules
-//! ([`verdict`]).
+//! ([`mod@verdict`]).
 
 mod control_plane;
 mod deployment;

@@ -9,7 +9,7 @@
 //!    the others; `log` lays a machine's log beside them.
 //!
 //! Nothing here shows a secret: contents and commands are
-//! [`Sensitive`](windlass_capi::api::secret::Sensitive), and `objects::secrets` cleans what is shown.
+//! [`Sensitive`], and `objects::secrets` cleans what is shown.
 
 mod beginning;
 mod certificates;
