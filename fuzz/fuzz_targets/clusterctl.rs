@@ -3,14 +3,14 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use windlass_capi::contract::ProviderType;
 use windlass_clusterctl::{
     ComponentsOptions, Config, Log, TemplateSource, World, generate_provider, generate_yaml,
 };
-use windlass_capi::contract::ProviderType;
-use windlass_source::budget::Budget;
-use windlass_source::Source;
-use windlass_source::tree::Tree;
 use windlass_go_yaml::yaml::parse;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::tree::Tree;
 
 const ENDINGS: [&str; 5] = ["yaml", "json", "toml", "env", "ini"];
 

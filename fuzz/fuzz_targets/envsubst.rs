@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use windlass_source::budget::Budget;
 use windlass_envsubst as envsubst;
+use windlass_source::budget::Budget;
 
 fuzz_target!(|input: (&[u8], &[u8])| {
     let (template, value) = input;

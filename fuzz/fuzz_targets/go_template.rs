@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use windlass_source::budget::{Budget, Resource};
 use windlass_go_template::{self as template, Fault, MAX_OUTPUT};
 use windlass_go_text::value::Value;
+use windlass_source::budget::{Budget, Resource};
 
 /// Enough for any small template, and soon used up by a loop.
 const STEPS: u64 = 1 << 20;

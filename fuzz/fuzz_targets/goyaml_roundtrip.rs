@@ -3,10 +3,10 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use windlass_source::budget::Budget;
 use windlass_go_yaml::goyaml;
-use windlass_source::Source;
 use windlass_go_yaml::yaml::parse;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 fuzz_target!(|text: &str| {
     let Some(value) = read(text) else { return };

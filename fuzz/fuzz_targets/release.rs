@@ -2,11 +2,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use windlass_release::commands::release_build::{self, Order, version};
-use windlass_provider::{self as provider, Inputs, Matched, Wanted};
-use windlass_source::budget::Budget;
-use windlass_source::Source;
 use windlass_go_yaml::yaml;
+use windlass_provider::{self as provider, Inputs, Matched, Wanted};
+use windlass_release::commands::release_build::{self, Order, version};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
 
 /// A provider.yaml that reads every part, for inputs whose own does not parse.
 const PROVIDER: &str = "apiVersion: windlass.dev/v1alpha1

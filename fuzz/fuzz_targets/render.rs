@@ -3,14 +3,14 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use windlass_capi::api::boot::{Format, IgnitionVersion};
 use windlass_bootstrap::render::Encoder;
-use windlass_source::gzip;
 use windlass_bootstrap::render::write::ignition::v3;
 use windlass_bootstrap::render::{self, FeatureGates, Notes, Pool, Profile, Request};
-use windlass_source::budget::Budget;
-use windlass_source::Source;
+use windlass_capi::api::boot::{Format, IgnitionVersion};
 use windlass_go_yaml::yaml::parse;
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::gzip;
 
 const RELEASES: [&str; 6] = ["v1.10", "v1.11", "v1.12", "v1.13", "v1.14", "main"];
 

@@ -2,14 +2,16 @@
 //! out again as it went in.
 #![no_main]
 
+use std::collections::BTreeSet;
+
 use libfuzzer_sys::fuzz_target;
-use windlass_clusterctl::{Config, World};
-use windlass_repository::{CONFIGURATION_FILE, bundle, doctor, list, merge, rebase};
 use windlass_checks::commands::vars;
-use windlass_source::budget::Budget;
-use windlass_source::Source;
-use windlass_source::tree::Tree;
+use windlass_clusterctl::{Config, World};
 use windlass_go_yaml::yaml;
+use windlass_repository::{CONFIGURATION_FILE, bundle, doctor, list, merge, rebase};
+use windlass_source::Source;
+use windlass_source::budget::Budget;
+use windlass_source::tree::Tree;
 
 fuzz_target!(|input: (&str, &[u8], &[u8], &str, &[u8])| {
     let (configuration, metadata, components, template, tar) = input;
@@ -54,7 +56,7 @@ fuzz_target!(|input: (&str, &[u8], &[u8], &str, &[u8])| {
         };
         assert!(stays || is_null(), "what people wrote stays");
     }
-    if let (Some(packed), _) = bundle::pack(&tree, "r", &Budget::default()) {
+    if let (Some(packed), _) = bundle::pack(&tree, "r", &BTreeSet::new(), &Budget::default()) {
         let (unpacked, report) = bundle::unpack(&packed.bytes, "b");
         assert!(!report.has_errors(), "{report:?}");
         assert_eq!(unpacked.releases[0].2, tree.subtree(folder));

@@ -2,11 +2,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use windlass_objects::Pool;
-use windlass_debugging::commands::render::{Selection, run, with_topologies};
 use windlass_bootstrap::render::Request;
-use windlass_source::budget::Budget;
+use windlass_debugging::commands::render::{Selection, run, with_topologies};
+use windlass_objects::Pool;
 use windlass_source::Source;
+use windlass_source::budget::Budget;
 use windlass_topology::{Options, Planned, plan};
 
 fuzz_target!(|input: (bool, bool, &str)| {
@@ -16,6 +16,7 @@ fuzz_target!(|input: (bool, bool, &str)| {
         allows_external,
         skips_admission,
         records,
+        ..Options::default()
     };
     // What is recorded for `why` changes nothing.
     let (first, again) = (

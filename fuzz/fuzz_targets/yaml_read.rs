@@ -2,10 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use windlass_source::diag::Span;
-use windlass_source::budget::Budget;
-use windlass_source::{Source, TextRange};
 use windlass_go_yaml::yaml::{Limits, Node, Value, parse_within};
+use windlass_source::budget::Budget;
+use windlass_source::diag::Span;
+use windlass_source::{Source, TextRange};
 
 fuzz_target!(|text: &str| {
     let limits = Limits {
