@@ -699,7 +699,7 @@ fn a_bundle_is_signed_as_a_whole_or_release_by_release() {
         assert!(code == 0 && sets_images(), "{said}");
     }
     assert_rejected(folder, "b.tar --key other.pub", &["signature-wrong"]);
-    // Without a key nobody has verified the signature.
+    // Without a key the signature is not verified.
     let (code, said, _) = add(folder, "b.tar");
     assert_eq!(
         (

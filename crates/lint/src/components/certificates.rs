@@ -229,7 +229,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::components::tests::{found_in, of, told};
+    use crate::components::tests::{found_in, of, rules_and_fields};
 
     fn certificate(names: Value) -> Object {
         of(
@@ -267,7 +267,7 @@ mod tests {
 
     fn all(names: Value, annotation: &str, secret: &str) -> Vec<String> {
         let [service, deployment] = rest(secret);
-        told(
+        rules_and_fields(
             &[
                 certificate(names),
                 configuration(annotation),
@@ -387,7 +387,7 @@ mod tests {
     fn what_is_no_certificate_of_a_service_is_left_alone() {
         let [service, _] = rest("");
         assert_eq!(
-            told(
+            rules_and_fields(
                 &[certificate(json!(["localhost", "example.com"])), service],
                 check
             ),
@@ -411,7 +411,7 @@ mod tests {
         );
         let [service, _] = rest("");
         assert_eq!(
-            told(
+            rules_and_fields(
                 &[certificate(json!(["svc.ns.svc"])), service, issuer],
                 check
             ),

@@ -197,7 +197,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::components::tests::{of, released, told};
+    use crate::components::tests::{of, released, rules_and_fields};
 
     fn manager(image: &str) -> Value {
         json!({"name": "manager", "image": image})
@@ -243,7 +243,7 @@ mod tests {
         let sidecar = json!({"name": "proxy", "image": "ghcr.io/a/b:v9.9.9"});
         assert!(released(&[deployment(sidecar)], &version("0.2.0"), check).is_empty());
         assert_eq!(
-            told(&[deployment(manager("ghcr.io/a/b:v9.9.9"))], check),
+            rules_and_fields(&[deployment(manager("ghcr.io/a/b:v9.9.9"))], check),
             [""; 0],
             "nobody said the version"
         );
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn images_that_move_are_found() {
         let digest = format!("@sha256:{}", "a".repeat(64));
-        let run = |image: &str| told(&[deployment(manager(image))], check);
+        let run = |image: &str| rules_and_fields(&[deployment(manager(image))], check);
         let found = [format!(
             "{} spec.template.spec.containers[0].image",
             UNRELEASED.id
@@ -280,7 +280,9 @@ mod tests {
     /// kubernetes.io/blog/2023/02/06/k8s-gcr-io-freeze-announcement.
     #[test]
     fn registries_that_are_gone_are_found() {
-        let run = |image: &str| told(&[deployment(json!({"name": "x", "image": image}))], check);
+        let run = |image: &str| {
+            rules_and_fields(&[deployment(json!({"name": "x", "image": image}))], check)
+        };
         let place = "spec.template.spec.containers[0].image";
         assert_eq!(
             run("gcr.io/kubebuilder/kube-rbac-proxy:v0.13.1"),

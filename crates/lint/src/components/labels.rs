@@ -183,7 +183,7 @@ mod tests {
         ];
         let objects = objects.map(|(name, value)| labelled("ConfigMap", name, value));
         let report = found_in(&objects, Some(ProviderType::InfrastructureProvider), check);
-        let told: Vec<_> = report
+        let rules_and_fields: Vec<_> = report
             .findings()
             .iter()
             .map(|finding| (finding.message.as_str(), finding.related.len()))
@@ -198,7 +198,7 @@ mod tests {
                 0,
             ),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(rules_and_fields, expected);
         let half = [
             labelled("ConfigMap", "a", Some("infrastructure-foo")),
             labelled("ConfigMap", "b", Some("infrastructure-bar")),

@@ -80,7 +80,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::components::tests::{of, told};
+    use crate::components::tests::{of, rules_and_fields};
 
     fn deployment(pod: Value, container: Value) -> Object {
         let mut named = json!({"name": "manager", "image": "ghcr.io/a/b:v1"});
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn managers_say_that_they_are_not_root() {
         let found = |pod: Value, container: Value| {
-            told(
+            rules_and_fields(
                 &[deployment(pod, json!({"securityContext": container}))],
                 check,
             )
@@ -135,7 +135,7 @@ mod tests {
             );
         }
         assert_eq!(
-            told(
+            rules_and_fields(
                 &[deployment(Value::Null, json!({"name": "sidecar"}))],
                 check
             ),
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn the_proxy_is_known_by_its_image() {
         let run = |image: &str| {
-            told(
+            rules_and_fields(
                 &[deployment(
                     json!({"runAsNonRoot": true}),
                     json!({"name": "x", "image": image}),

@@ -157,7 +157,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::components::tests::{of, told};
+    use crate::components::tests::{of, rules_and_fields};
 
     const RBAC: &str = "rbac.authorization.k8s.io/v1";
 
@@ -183,7 +183,7 @@ mod tests {
         };
         let all = |role: &str, account: &str| {
             let [a, b] = rest();
-            told(&[binding(role, account), a, b], check)
+            rules_and_fields(&[binding(role, account), a, b], check)
         };
         for role in ["manager", "view", "system:auth-delegator"] {
             assert_eq!(all(role, "manager"), [""; 0], "{role}");
@@ -204,7 +204,7 @@ mod tests {
         let role = of(RBAC, "Role", "manager", json!({}));
         let [_, account] = rest();
         assert_eq!(
-            told(&[binding("manager", "manager"), role, account], check),
+            rules_and_fields(&[binding("manager", "manager"), role, account], check),
             [format!("{} roleRef.name", LINK_MISSING.id)]
         );
     }
@@ -215,7 +215,7 @@ mod tests {
             let first = json!({"apiGroups": [""], "resources": ["secrets"], "verbs": ["*"]});
             let rules =
                 json!([first, {"apiGroups": groups, "resources": resources, "verbs": verbs}]);
-            told(&[of(RBAC, "Role", "r", json!({"rules": rules}))], check)
+            rules_and_fields(&[of(RBAC, "Role", "r", json!({"rules": rules}))], check)
         };
         let found = [format!("{} rules[1]", ROLE_UNLIMITED.id)];
         assert_eq!(rule(json!(["*"]), json!(["*"]), json!(["*"])), found);

@@ -266,7 +266,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::components::tests::{found_in, of, told};
+    use crate::components::tests::{found_in, of, rules_and_fields};
 
     fn deployment() -> Object {
         let pod = json!({"containers": [{"name": "manager", "ports": [{"name": "webhook-server", "containerPort": 9443}]}]});
@@ -297,7 +297,7 @@ mod tests {
     /// `targetPort` is a number or a name.
     #[test]
     fn services_lead_to_pods() {
-        let alone = |spec: Value| told(&[service(spec), deployment()], check);
+        let alone = |spec: Value| rules_and_fields(&[service(spec), deployment()], check);
         for spec in [
             json!({"selector": {"app": "foo"}, "ports": [{"port": 443, "targetPort": "webhook-server"}]}),
             json!({"selector": {"app": "foo"}, "ports": [{"port": 8443, "targetPort": 8443}, {"port": 80}]}),
@@ -343,7 +343,7 @@ mod tests {
     #[test]
     fn those_of_webhooks_break_requests() {
         let all = |spec: Value, named: Value| {
-            told(&[service(spec), deployment(), configuration(named)], check)
+            rules_and_fields(&[service(spec), deployment(), configuration(named)], check)
         };
         let sound = json!({"selector": {"app": "foo"}, "ports": [{"port": 443, "targetPort": "webhook-server"}]});
         assert_eq!(all(sound.clone(), json!({"name": "svc"})), [""; 0]);

@@ -62,7 +62,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::components::tests::{of, told};
+    use crate::components::tests::{of, rules_and_fields};
     use windlass_objects::Object;
 
     fn configuration(webhook: Value) -> Object {
@@ -102,13 +102,13 @@ mod tests {
             ("Ignore".into(), SERVICE_ABSENT.id),
         ] {
             assert_eq!(
-                told(&[call(policy), service()], check),
+                rules_and_fields(&[call(policy), service()], check),
                 [format!("{rule} webhooks[0].clientConfig.service.name")]
             );
         }
         let url =
             configuration(json!({"name": "n", "clientConfig": {"url": "https://example.com"}}));
-        assert_eq!(told(&[url], check), [""; 0]);
+        assert_eq!(rules_and_fields(&[url], check), [""; 0]);
         let versions = |count: usize| {
             (0..count)
                 .map(|at| json!({"name": format!("v{at}"), "served": true}))
@@ -116,13 +116,16 @@ mod tests {
         };
         let place = "spec.conversion.webhook.clientConfig.service.name";
         assert_eq!(
-            told(&[crd("foos", versions(2))], check),
+            rules_and_fields(&[crd("foos", versions(2))], check),
             [format!("{} {place}", SERVICE_MISSING.id)]
         );
         assert_eq!(
-            told(&[crd("foos", versions(1))], check),
+            rules_and_fields(&[crd("foos", versions(1))], check),
             [format!("{} {place}", SERVICE_ABSENT.id)]
         );
-        assert_eq!(told(&[crd("foos", versions(2)), service()], check), [""; 0]);
+        assert_eq!(
+            rules_and_fields(&[crd("foos", versions(2)), service()], check),
+            [""; 0]
+        );
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn released(objects: &[Object], version: &Version, family: Family) ->
 }
 
 /// Rule and field of what a family finds.
-pub(super) fn told(objects: &[Object], family: Family) -> Vec<String> {
+pub(super) fn rules_and_fields(objects: &[Object], family: Family) -> Vec<String> {
     lines(&found_in(objects, None, family))
 }
 
@@ -148,7 +148,7 @@ fn parts_miss_nothing() {
         super::webhooks::check,
         super::workloads::check,
     ];
-    let told: Vec<String> = families
+    let rules_and_fields: Vec<String> = families
         .iter()
         .flat_map(|family| lines(&judged(&objects, None, None, Extent::Part, *family)))
         .collect();
@@ -157,5 +157,5 @@ fn parts_miss_nothing() {
         "components-webhook-resource-unknown webhooks[0].rules[0].resources[1]",
         "components-webhook-rejected webhooks[0].sideEffects",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(rules_and_fields, expected);
 }

@@ -262,7 +262,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::components::tests::{found_in, of, told};
+    use crate::components::tests::{found_in, of, rules_and_fields};
     use windlass_objects::Object;
 
     fn configuration(webhook: Value) -> Object {
@@ -296,7 +296,7 @@ mod tests {
         let rules = |group: &str, version: &str, resource: &str| {
             let rule =
                 json!({"apiGroups": [group], "apiVersions": [version], "resources": [resource]});
-            told(
+            rules_and_fields(
                 &[
                     configuration(json!({"name": "n", "rules": [rule]})),
                     crd("foos", versions.clone()),
@@ -343,7 +343,7 @@ mod tests {
         let rules = |groups: &[&str], versions: &str, resources: &[&str]| {
             let rule =
                 json!({"apiGroups": groups, "apiVersions": [versions], "resources": resources});
-            told(
+            rules_and_fields(
                 &[
                     configuration(json!({"name": "n", "rules": [rule]})),
                     crd("a.io", "foos"),

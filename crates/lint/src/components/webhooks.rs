@@ -125,7 +125,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::components::tests::{of, told};
+    use crate::components::tests::{of, rules_and_fields};
 
     fn configuration(webhook: Value) -> Object {
         of(
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn what_the_api_server_rejects_is_found() {
         let webhook = |effects: &str, versions: Value| {
-            told(
+            rules_and_fields(
                 &[configuration(
                     json!({"name": "n", "sideEffects": effects, "admissionReviewVersions": versions}),
                 )],
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn only_configurations_of_the_api_server_are_judged() {
         let found = |api_version: &str, kind: &str| {
-            told(
+            rules_and_fields(
                 &[of(
                     api_version,
                     kind,

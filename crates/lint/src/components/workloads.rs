@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(
             titles(&none, check),
             ["DaemonSet/c"],
-            "that no Deployment has it is told elsewhere"
+            "that no Deployment has it is rules_and_fields elsewhere"
         );
     }
 

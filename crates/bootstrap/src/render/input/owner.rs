@@ -132,7 +132,7 @@ impl<'a> Owner<'a> {
         }
     }
 
-    /// The data Secret that it was given already: by us before a move, or by somebody else.
+    /// The data Secret that it was given already: by this provider before a move, or by another one.
     pub fn data_secret_name(&self) -> &'a str {
         match self.is_machine_pool() {
             true => self

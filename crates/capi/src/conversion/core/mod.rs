@@ -95,7 +95,7 @@ pub fn convert_object(
     };
     conversion.drop_empty(&empty.references(&differences.moves));
     conversion.relocate(&differences.moves, to, context);
-    // An empty strategy of a template gets a type, too; there is no webhook that sets it.
+    // An empty strategy of a template gets a type, too: conversion sets it, no webhook does.
     if to == Version::V1Beta2 && kind == "KubeadmControlPlaneTemplate" {
         conversion.complete_strategy(kind);
     }
